@@ -69,6 +69,10 @@ def run_program(command, limit_seconds, label="", may_fail=False, hint="", **opt
     if done.returncode != 0 and not may_fail:
         printed = done.stdout[-SHOWN:] + (done.stderr or "")[-SHOWN:]
         sys.exit(f"{shown}\nended with {done.returncode}\n{printed}")
+    # What a misspelt parameter was to change would be measured unchanged.
+    unknown = re.search("there is no parameter [^,]*", (done.stdout or "") + (done.stderr or ""))
+    if unknown:
+        sys.exit(f"{shown}\n{unknown[0]}")
     return done
 
 

@@ -413,4 +413,13 @@ printf '#!/bin/sh\nexit 3\n' >"$mpi_scratch/canned"
 compares
 test "$mpi_status" -ne 0 && grep -q 'ended with 3' "$mpi_scratch/err"
 mpi_result $? "compare: stops when a run fails"
+if mpi_have_plugin; then
+    python3 "$compare" -r 1 --sizes 4:4 --config "a=--mca coll_lowlat_nonesuch 1" -- -i 5 \
+        >"$mpi_scratch/all" 2>"$mpi_scratch/err" </dev/null
+    test $? -ne 0 && grep -q 'there is no parameter coll_lowlat_nonesuch' "$mpi_scratch/err"
+    mpi_result $? "compare: measures nothing with a parameter that there is not"
+    mpi_show "$mpi_scratch/err"
+else
+    mpi_skip "compare: a parameter that there is not" "needs the components"
+fi
 mpi_done
