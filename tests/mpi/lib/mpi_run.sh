@@ -151,8 +151,8 @@ mpi_watch() {
     LSAN_OPTIONS=exitcode=0:print_suppressions=0:use_tls=0
     # Open MPI's patcher writes over functions that AddressSanitizer has replaced: 6.0 ends by SIGILL.
     OMPI_MCA_memory=^patcher
-    # PMIx 5 may want its shared memory at an address that AddressSanitizer has taken.
-    PMIX_MCA_gds=hash
+    # That of PMIx 5 may want an address that AddressSanitizer has taken.
+    PMIX_MCA_gds=^shmem2
     export ASAN_OPTIONS LSAN_OPTIONS OMPI_MCA_memory PMIX_MCA_gds
     mpi_watched="-x LD_PRELOAD=$ARC_PRELOAD -x ASAN_OPTIONS -x LSAN_OPTIONS"
 }
