@@ -4,10 +4,11 @@
  *
  *     mpirun -x LD_PRELOAD=.../allreduce_time.so -x ARC_ALLREDUCE_TIME=FILE -n 4 PROGRAM
  *
- * It counts MPI_Allreduce, called from C or Fortran, and MPI_Iallreduce by the bytes of the vector,
- * and adds up the seconds that the rank is inside: of a nonblocking one, in MPI_Iallreduce and in
- * the MPI_Wait for it. Other calls that complete one (MPI_Test, MPI_Waitall) are not seen. At
- * MPI_Finalize rank 0 writes to FILE, tab-separated, for each rank, kind, and class of lengths:
+ * It counts MPI_Allreduce, called from C or Fortran, and MPI_Iallreduce, also those of MPI_Count
+ * elements, by the bytes of the vector, and adds up the seconds that the rank is inside: of a
+ * nonblocking one, in MPI_Iallreduce and in the MPI_Wait for it. Other calls that complete one
+ * (MPI_Test, MPI_Waitall) are not seen. At MPI_Finalize rank 0 writes to FILE, tab-separated, for
+ * each rank, kind, and class of lengths:
  *
  *     rank  kind  up_to_bytes  calls  seconds  compared_seconds  waited_seconds
  *
@@ -105,13 +106,13 @@ __attribute__((constructor)) static void begin(void)
 
 /* ---- what a call adds ---- */
 
-static sum_t *sum_of(kind_t kind, int count, MPI_Datatype type)
+static sum_t *sum_of(kind_t kind, double count, MPI_Datatype type)
 {
     int type_bytes = 0;
     int row = 0;
 
     PMPI_Type_size(type, &type_bytes);
-    const double bytes = (double) count * type_bytes;
+    const double bytes = count * type_bytes;
     while (row < CLASSES - 1 && bytes > class_bytes[row]) {
         row++;
     }
@@ -177,33 +178,41 @@ static void note_pending(MPI_Request request, sum_t *sum, long number)
 
 /* ---- the calls ---- */
 
-int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
-{
-    sum_t *const sum = sum_of(BLOCKING, count, type);
-    const double began = now();
-    const long number = note_begin(comm, sum, began);
-    const int status = PMPI_Allreduce(in, out, count, type, op, comm);
-
-    sum->calls++;
-    add_seconds(sum, number, began, now());
-    return status;
-}
-
-int MPI_Iallreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_Op op,
-                   MPI_Comm comm, MPI_Request *request)
-{
-    sum_t *const sum = sum_of(NONBLOCKING, count, type);
-    const double began = now();
-    const long number = note_begin(comm, sum, began);
-    const int status = PMPI_Iallreduce(in, out, count, type, op, comm, request);
-
-    sum->calls++;
-    sum->seconds += now() - began;
-    if (status == MPI_SUCCESS) {
-        note_pending(*request, sum, number);
+/* Of counts of each width: mpi4py counts by MPI_Count where the library has MPI 4. */
+#define DEFINE_CALLS(_c, count_t)                                                                  \
+    int MPI_Allreduce##_c(const void *in, void *out, count_t count, MPI_Datatype type, MPI_Op op,  \
+                          MPI_Comm comm)                                                           \
+    {                                                                                              \
+        sum_t *const sum = sum_of(BLOCKING, (double) count, type);                                 \
+        const double began = now();                                                                \
+        const long number = note_begin(comm, sum, began);                                          \
+        const int status = PMPI_Allreduce##_c(in, out, count, type, op, comm);                     \
+                                                                                                   \
+        sum->calls++;                                                                              \
+        add_seconds(sum, number, began, now());                                                    \
+        return status;                                                                             \
+    }                                                                                              \
+                                                                                                   \
+    int MPI_Iallreduce##_c(const void *in, void *out, count_t count, MPI_Datatype type, MPI_Op op, \
+                           MPI_Comm comm, MPI_Request *request)                                    \
+    {                                                                                              \
+        sum_t *const sum = sum_of(NONBLOCKING, (double) count, type);                              \
+        const double began = now();                                                                \
+        const long number = note_begin(comm, sum, began);                                          \
+        const int status = PMPI_Iallreduce##_c(in, out, count, type, op, comm, request);           \
+                                                                                                   \
+        sum->calls++;                                                                              \
+        sum->seconds += now() - began;                                                             \
+        if (status == MPI_SUCCESS) {                                                               \
+            note_pending(*request, sum, number);                                                   \
+        }                                                                                          \
+        return status;                                                                             \
     }
-    return status;
-}
+
+DEFINE_CALLS(, int)
+#if MPI_VERSION >= 4
+DEFINE_CALLS(_c, MPI_Count)
+#endif
 
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
