@@ -159,6 +159,7 @@ typedef enum quant_said {
     QUANT_SAID_SEQUENCE,  /* which does not repeat, */
     QUANT_SAID_STAGE,     /* which has none */
     QUANT_SAID_SKIPPED,   /* a call could not be verified */
+    QUANT_SAID_UNKEPT,    /* what is sent could not be kept for target_rel */
 } quant_said_t;
 
 extern quant_component_t mca_coll_quant_component;

@@ -36,7 +36,7 @@ int coll_quant_below(quant_module_t *module, const quant_call_t *call, void *rec
     struct ompi_datatype_t *type = coll_quant_datatype(operation->element);
     arc_call_t exact = *call->said;
 
-    exact.send = operation->send;
+    exact.send = operation->send == receive ? MPI_IN_PLACE : operation->send;
     exact.receive = receive;
     exact.count = (mca_compat_count_t) operation->count;
     exact.type = type;
@@ -80,6 +80,12 @@ static int agree_to_keep(quant_module_t *module, size_t bytes, bool *lacks)
         limit->kept_bytes = NULL == limit->kept ? 0 : bytes;
     }
     *lacks = bytes > limit->kept_bytes;
+    if (ARC_OK == status && *lacks && arc_module_first(&module->base, QUANT_SAID_UNKEPT)) {
+        arc_module_log(&module->base, ARC_LOG_WARN,
+                       "a call stays exact: some rank has no memory for %zu bytes, which "
+                       "coll_quant_target_rel needs. So do others while that is so",
+                       bytes);
+    }
     return ARC_OK == status ? MPI_SUCCESS : arc_module_broken_error();
 }
 
@@ -125,6 +131,18 @@ static void pause_unless(quant_limit_t *limit, bool of_use)
     limit->waiting = limit->pause;
 }
 
+/*
+ * Beside numbers that are not finite, whose bound is not either, the others are as far off as the
+ * call allows; but what the call before has left may have been allowed more.
+ */
+static double bound_of(const quant_module_t *module, const quant_call_t *call)
+{
+    if (isfinite(call->bound)) {
+        return (double) call->bound;
+    }
+    return module->config.feedback ? HUGE_VAL : call->operation.bound_max;
+}
+
 /* Is the result within target_rel?  What is reckoned with from now on. */
 static bool take_size(quant_module_t *module, const quant_call_t *call, bool *first)
 {
@@ -133,13 +151,13 @@ static bool take_size(quant_module_t *module, const quant_call_t *call, bool *fi
     float peak = 0;
 
     ARC_IN_DEFAULT_FLOAT_ENV;
-    const double bound = (double) call->bound;
+    const double bound = bound_of(module, call);
     const uint32_t bits = operation->element->peak(operation->recv, operation->count);
     memcpy(&peak, &bits, sizeof peak);
     const double largest = (double) peak * (1 - 0x1p-23); /* that of doubles was rounded up */
     const double most = *size * growth;
     const bool grows = *size > DBL_MIN && largest > most;
-    const bool within = isinf(bound) || bound <= module->settings.target_rel * (largest - bound);
+    const bool within = bound <= module->settings.target_rel * (largest - bound);
     *first = 0 == *size;
     *size = grows ? most : largest > 0 ? largest : DBL_MIN;
     return within;
@@ -156,7 +174,8 @@ int coll_quant_limit_end(quant_module_t *module, quant_call_t *call, bool *exact
         operation->count * coll_quant_blocks_received(module, operation->collective);
     const bool coded = quant_format_is_exact(module->config.gather_format) ||
                        quant_pipeline_exact_elems(module->pipeline) <= elems / 2;
-    const bool plain = operation->bound_max <= DBL_MIN; /* a sum of floats, or doubles */
+    /* A sum of floats, or doubles: the component below is no more exact. */
+    const bool plain = operation->bound_max <= DBL_MIN && !module->config.feedback;
     bool first = false;
 
     if (module->settings.target_rel > 0 && !take_size(module, call, &first) && !plain) {

@@ -230,6 +230,7 @@ static int verify_halves(quant_module_t *module, quant_call_t *call)
 {
     quant_operation_t *operation = &call->operation;
     const quant_storage_t *storage = operation->storage;
+    const quant_storage_t of_floats = quant_storage_of_floats(storage);
     const size_t sent = coll_quant_blocks_sent(module, operation->collective) * operation->count;
     const size_t received =
         coll_quant_blocks_received(module, operation->collective) * operation->count;
@@ -245,14 +246,12 @@ static int verify_halves(quant_module_t *module, quant_call_t *call)
     arc_float_env_t of_program = arc_float_env_enter();
     storage->widen(operation->send, floats, sent);
     arc_float_env_leave(of_program);
-    operation->storage = NULL;
+    operation->storage = &of_floats; /* the bits of a call that is not verified */
     operation->send = floats;
     operation->recv = floats + result_at;
     status = run(module, call, true);
     if (MPI_SUCCESS == status) {
         of_program = arc_float_env_enter();
-        quant_storage_clamp(storage, module->config.kernels, call->bound, floats + result_at,
-                            received);
         storage->narrow(floats + result_at, halves, received);
         arc_float_env_leave(of_program);
     }

@@ -44,3 +44,23 @@ void quant_storage_clamp(const quant_storage_t *storage, const quant_kernels_t *
         }
     }
 }
+
+static void read_floats(const void *numbers, float *floats, size_t count)
+{
+    memcpy(floats, numbers, count * sizeof *floats);
+}
+
+static void write_floats(const float *floats, void *numbers, size_t count)
+{
+    memcpy(numbers, floats, count * sizeof *floats);
+}
+
+quant_storage_t quant_storage_of_floats(const quant_storage_t *storage)
+{
+    quant_storage_t of_floats = *storage;
+
+    of_floats.bytes = sizeof(float);
+    of_floats.widen = read_floats;
+    of_floats.narrow = write_floats;
+    return of_floats;
+}

@@ -34,6 +34,15 @@ mpi_says "the report tells why" "passed  no format keeps target_abs or target_re
 mpi_judge "np=3 abs 1e-2, stages rs" \
     mpi_start 3 60 "$on ${limit}_abs 1e-2 --mca coll_quant_stages rs --mca coll_arc_verbose 2" limits -a 1e-2 -q
 mpi_says "no call is passed down" "passed  no format keeps .* [1-9]" 0
+# What a limit meets seldom.
+edges="$on ${limit}_rel 1e-2 --mca coll_arc_setup_calls 0 --mca coll_arc_explore_percent 0"
+mpi_run "np=2 feedback of larger numbers" 2 60 "$edges --mca coll_quant_error_feedback 1" limit_edges -f
+for ranks in 2 3; do
+    mpi_run "np=$ranks a NaN" "$ranks" 60 "$edges" limit_edges -n
+    mpi_run "np=$ranks a NaN, and feedback" "$ranks" 60 "$edges --mca coll_quant_error_feedback 3" limit_edges -n
+done
+mpi_judge "np=2 no memory on one rank" mpi_start 2 60 "$edges" limit_edges -m
+mpi_says "one warning" "a call stays exact: some rank has no memory" 1
 # A named format is taken where it does.
 mpi_run "np=2 int8" 2 60 "$on ${limit}_abs 1 --mca coll_quant_format int8" limits -a 1 -q
 mpi_run "np=2 int4, where it does not" 2 60 "$on ${limit}_abs 1e-3 --mca coll_quant_format int4" \

@@ -51,6 +51,10 @@ for ranks in 2 4; do
         --mca coll_quant_verify_every 3 --mca coll_quant_max_nmse 1e-3" comm_pvars
 done
 mpi_run "np=2 variables of a communicator, with a limit" 2 60 "$on --mca coll_quant_target_rel 1e-2" comm_pvars -r
+halves="$on --mca coll_arc_explore_percent 0 --mca coll_quant_types fp16 --mca coll_quant_verify_every 2"
+mpi_run "np=2 fp16" 2 60 "$halves" limit_edges -v
+mpi_run "np=4 fp16, nodes of 2" 4 60 "$halves --mca coll_quant_algorithm hierarchical \
+    --mca coll_arc_ranks_per_node 2" limit_edges -v
 mpi_run "np=3 the bound that is told" 3 60 "$on --mca coll_quant_format bf16" told
 
 # What MPI_Comm_get_info shows.

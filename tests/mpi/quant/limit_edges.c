@@ -1,0 +1,170 @@
+/*
+ * What a limit of the error meets seldom.  With coll_quant_target_rel 1e-2 no finite element of a
+ * result is farther from the exact sum than that part of the largest one:
+ *
+ *   -f    with coll_quant_error_feedback 1, where the call before left more than numbers, now
+ *         smaller, are allowed to be off
+ *   -n    where an element is a NaN, and the others are smaller than before
+ *   -m    where one rank has no memory to keep what is sent, and the call stays exact
+ *
+ * And of 16-bit floats, without a limit, with coll_quant_verify_every 2 and coll_quant_types fp16:
+ *
+ *   -v    a call that is verified has the bits of the same call that is not, also where a sum is
+ *         the largest finite number, and another one a NaN
+ *
+ * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "config.h"
+
+#include "calls.h"
+#include "harness.h"
+#include "shortage.h"
+
+enum {
+    ELEMS = 65536,
+    LARGE_ELEMS = 1 << 24,
+    SLACK_BYTES = 24 << 20,
+    LARGEST_HALF = 0x7bff, /* 65504 */
+    NAN_HALF = 0x7e00,
+    ONE_HALF = 0x3c00,
+};
+
+static const double limit = 1e-2;
+static bool has_nan;
+
+static float normals[ELEMS];
+static double exact[ELEMS]; /* sums of the normals */
+static float numbers[ELEMS];
+static float result[ELEMS];
+
+static void draw_all(void)
+{
+    for (int rank = 0; rank < world_ranks; rank++) {
+        draw_normals(rank, 0, ELEMS, normals);
+        for (size_t i = 0; i < ELEMS; i++) {
+            exact[i] += (double) normals[i];
+        }
+    }
+    draw_normals(world_rank, 0, ELEMS, normals);
+}
+
+/* The sum of numbers `factor`, a power of two, times as large as the normals. */
+static void check_sum(const char *what, float factor)
+{
+    double worst = 0;
+    double largest = 0;
+
+    for (size_t i = 0; i < ELEMS; i++) {
+        numbers[i] = factor * normals[i];
+    }
+    if (has_nan && world_rank == 0) {
+        numbers[0] = NAN;
+    }
+    MPI_Allreduce(numbers, result, ELEMS, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    tap_check(!has_nan || isnan(result[0]), "%s: a NaN has become %g", what, (double) result[0]);
+    for (size_t i = has_nan; i < ELEMS; i++) {
+        worst = fmax(worst, fabs((double) result[i] - (double) factor * exact[i]));
+        largest = fmax(largest, fabs((double) factor * exact[i]));
+        tap_check(isfinite(result[i]), "%s: element %zu is %g", what, i, (double) result[i]);
+    }
+    tap_check(worst <= limit * largest, "%s: error %g of %g", what, worst, largest);
+}
+
+static void check_feedback(void)
+{
+    static float zeros[ELEMS];
+    static float other[ELEMS];
+
+    check_sum("first", 1);
+    check_sum("second", 1);
+    /* From now on a sum of this length is expected to be 0. */
+    MPI_Allreduce(zeros, other, ELEMS, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    for (int call = 0; call < 4; call++) {
+        check_sum("eighth", 0x1p-3f);
+    }
+    tap_case("what larger numbers left does not exceed the limit of smaller ones");
+}
+
+static void check_nan(void)
+{
+    check_sum("first", 1);
+    check_sum("second", 1);
+    has_nan = true;
+    check_sum("beside a NaN", 0x1p-10f);
+    check_sum("again", 0x1p-10f);
+    tap_case("finite elements beside a NaN keep the limit");
+}
+
+static void check_memory(void)
+{
+    SCOPED float *data = must_alloc((size_t) LARGE_ELEMS * sizeof *data);
+
+    for (int call = 0; call < 3; call++) {
+        for (size_t i = 0; i < LARGE_ELEMS; i++) {
+            data[i] = (float) (world_rank + (int) (i % 1000));
+        }
+        if (world_rank == world_ranks - 1 && call == 0) {
+            shortage_begin(SLACK_BYTES);
+        }
+        MPI_Allreduce(MPI_IN_PLACE, data, LARGE_ELEMS, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        shortage_end();
+        const double most = call == 0 ? 0 : limit * 1000 * world_ranks;
+        for (size_t i = 0; i < LARGE_ELEMS; i++) {
+            const int sum = world_ranks * (int) (i % 1000) + world_ranks * (world_ranks - 1) / 2;
+            tap_check(fabs((double) data[i] - sum) <= most, "call %d: element %zu is %g, not %d",
+                      call, i, (double) data[i], sum);
+        }
+    }
+    tap_case("a call that has no memory to be made again is exact");
+}
+
+/* All numbers are those of rank 0, the largest ones, which int8 cannot have exactly. */
+static void check_verified(void)
+{
+    static uint16_t send[ELEMS];
+    static uint16_t receive[2][ELEMS];
+
+    for (size_t i = 0; i < ELEMS; i++) {
+        send[i] = world_rank > 0 ? 0 : i % 3 == 0 ? ONE_HALF : LARGEST_HALF;
+    }
+    send[0] = world_rank == 0 ? NAN_HALF : 0;
+    for (int call = 0; call < 2; call++) {
+        MPI_Allreduce(send, receive[call], ELEMS, MPI_UINT16_T, MPI_SUM, MPI_COMM_WORLD);
+    }
+    for (size_t i = 1; i < ELEMS; i++) {
+        /* In the segment of the NaN it need not be finite. */
+        tap_check(i < ELEMS / 2 || (receive[0][i] & 0x7fff) <= LARGEST_HALF, "element %zu is %#x",
+                  i, receive[0][i]);
+        tap_check(receive[1][i] == receive[0][i], "element %zu is %#x, verified %#x", i,
+                  receive[0][i], receive[1][i]);
+    }
+    tap_check((receive[0][0] & 0x7fff) > 0x7c00 && (receive[1][0] & 0x7fff) > 0x7c00,
+              "a NaN is %#x, verified %#x", receive[0][0], receive[1][0]);
+    tap_case("a call that is verified has the bits of one that is not");
+}
+
+int main(int argc, char **argv)
+{
+    bool feedback = false;
+    bool nan_beside = false;
+    bool memory = false;
+    bool verified = false;
+
+    tap_begin(&argc, &argv);
+    TAKE_OPTIONS(OPTION('f', feedback), OPTION('n', nan_beside), OPTION('m', memory),
+                 OPTION('v', verified));
+    draw_all();
+    if (feedback) {
+        check_feedback();
+    }
+    if (nan_beside) {
+        check_nan();
+    }
+    if (memory) {
+        check_memory();
+    }
+    if (verified) {
+        check_verified();
+    }
+    return tap_end();
+}
