@@ -12,6 +12,10 @@
  *            the result comes down the levels
  *   xhc_l3   ... as Open MPI 6 has it: cache groups below (l3,numa,socket), and up to 4 KiB
  *
+ * acoll of Open MPI 6 has no row (coll_acoll_allreduce.c, August 2026): on a node it doubles over
+ * the same messages as tuned up to 2 KiB and halves below 64 KiB, but from 32 to 511 bytes a leader
+ * adds up the parts of its NUMA domain and sends each of its ranks a message.
+ *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef MODEL_RIVALS_H
