@@ -189,7 +189,7 @@ typedef struct lowlat_task {
     size_t reduced;             /* ... pieces reduced */
     unsigned back;              /* ... levels on which the next one is gathered */
     size_t gathered;            /* ... pieces complete in `out` */
-    unsigned owners;            /* ... ranks that reduce a part of each */
+    unsigned owners;            /* ... ranks that reduce a part of each; by levels of a step */
     size_t row_elems;           /* ... which begins at a multiple of so many */
     size_t part_elems;          /* ... numbers of our part of each piece but the last */
     size_t exchanged;           /* ... pieces summed over the nodes */

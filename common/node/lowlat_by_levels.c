@@ -28,9 +28,10 @@ static bool shares_out(const lowlat_task_t *task)
     return level_of(task) < task->sharing;
 }
 
-static bool is_owner(const lowlat_level_t *level)
+/* Have we a share on this level, which shares out? */
+static bool is_owner(const lowlat_task_t *task)
 {
-    return level->own < level->owners;
+    return own_level(task)->own < task->owners;
 }
 
 /* The number that announces a step, on all ranks alike. */
@@ -41,12 +42,19 @@ static size_t number_of(const lowlat_task_t *task)
 
 /* ---- who has which part of the vector ---- */
 
-/* The share of a member in what its group has on the level. */
+/* Of each owner but the last in what its group has on the level. */
+static size_t share_elems(const lowlat_task_t *task, unsigned level)
+{
+    return arc_round_up(
+        arc_divide_up(lowlat_range_elems(task->range[level]), task->levels->level[level].owners),
+        task->row_elems);
+}
+
+/* The share of a member in it. */
 static lowlat_range_t share_of(const lowlat_task_t *task, unsigned level, unsigned member)
 {
     const lowlat_range_t all = task->range[level];
-    const size_t elems = arc_round_up(
-        arc_divide_up(lowlat_range_elems(all), task->levels->level[level].owners), task->row_elems);
+    const size_t elems = share_elems(task, level);
 
     return (lowlat_range_t){arc_min(all.end, all.first + member * elems),
                             arc_min(all.end, all.first + (member + 1) * elems)};
@@ -120,11 +128,13 @@ static void post_step(lowlat_task_t *task)
         post_whole(task);
         return;
     }
+    task->owners =
+        (unsigned) arc_divide_up(lowlat_range_elems(task->range[level]), share_elems(task, level));
     if (!is_back(task)) {
         const lowlat_range_t own = share_of(task, level, own_level(task)->own);
         task->range[level + 1] = own;
         stage_around(task, task->partial, task->range[level], own);
-    } else if (is_owner(own_level(task))) {
+    } else if (is_owner(task)) {
         /* Of a share that was shared out further, our share of it has been staged. */
         const lowlat_range_t share = task->range[level + 1];
         const bool further = level + 1 < task->sharing;
@@ -141,12 +151,10 @@ static void post_step(lowlat_task_t *task)
 /* How many members, from the first on, we wait for in a step. */
 static unsigned awaited(const lowlat_task_t *task)
 {
-    const lowlat_level_t *level = own_level(task);
-
     if (is_back(task)) {
-        return level->owners;
+        return task->owners;
     }
-    return shares_out(task) && !is_owner(level) ? 0 : level->members;
+    return shares_out(task) && !is_owner(task) ? 0 : own_level(task)->members;
 }
 
 static bool has_arrived(const lowlat_task_t *task, unsigned rank)
@@ -204,7 +212,7 @@ static void copy_shares(const lowlat_task_t *task)
         /* Everybody begins with another one. */
         const unsigned member = (level->own + i) % level->members;
         const lowlat_range_t share = share_of(task, level_of(task), member);
-        if (member < level->owners && share.end > share.first) {
+        if (member < task->owners) {
             lowlat_copy_out(task,
                             lowlat_arena(task, level->rank[member]) + staged_at(task, share.first),
                             share.first, share.end);
@@ -216,7 +224,7 @@ static void copy_shares(const lowlat_task_t *task)
 static void take_step(lowlat_task_t *task)
 {
     const unsigned level = level_of(task);
-    const bool owns = is_owner(own_level(task));
+    const bool owns = is_owner(task);
 
     if (is_back(task)) {
         copy_shares(task);
@@ -326,6 +334,19 @@ static void start(lowlat_task_t *task, const lowlat_levels_t *levels, size_t chu
     post_step(task);
 }
 
+/*
+ * Elements that shares are multiples of: whole lines, or what a packet's first line has room for if
+ * no share is longer, so that a rank reads one line of each packet.
+ */
+static size_t row_elems_of(const lowlat_task_t *task, const lowlat_levels_t *levels)
+{
+    const size_t elems = LOWLAT_LINE_DATA_BYTES / task->reducer->stride_bytes;
+
+    return task->count <= levels->level[0].owners * elems
+               ? elems
+               : lowlat_line_elems(task->reducer->stride_bytes);
+}
+
 /* Half an arena, in whole lines. */
 static size_t half_of(const lowlat_group_t *group)
 {
@@ -338,7 +359,7 @@ void lowlat_shared_start(lowlat_task_t *task, const lowlat_levels_t *levels)
 
     task->levels = levels;
     task->half_bytes = half_of(task->group);
-    task->row_elems = lowlat_line_elems(stride_bytes);
+    task->row_elems = row_elems_of(task, levels);
     /* Half of an arena has room for one element, at least. */
     task->by_packets = task->count * stride_bytes <= task->half_bytes;
     start(task, levels, task->half_bytes,

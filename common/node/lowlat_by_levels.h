@@ -26,7 +26,8 @@
  * Outwards a rank stages, on a level that shares out, the shares of the others, at their places in
  * the vector; back, the results that it has.  Both may use the same place: the others have read
  * what was staged there before they give the result, which a rank waits for before it stages it for
- * the next level inwards.  A member of a larger group that owns no share waits for the results.
+ * the next level inwards.  A member that owns no share, because its group is larger than others or
+ * the vector shorter than a line for each, waits for the results.
  *
  * STAGED counts the steps of all chunks, outwards and back.  Levels that share nothing out use a
  * packet each where sum and levels fit, else a slot of the arena each.

@@ -119,6 +119,25 @@ TEST(rules_take_the_faster_of_equal_bits)
     }
 }
 
+/* What is promised of nodes with two sockets of 64 cores and of 128 (docs/scale.md). */
+TEST(big_nodes_take_a_third_of_what_tuned_takes)
+{
+    static const struct {
+        const char *machine;
+        unsigned ranks;
+    } rows[] = {{"epyc-7763", 128}, {"epyc-9755", 256}};
+
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        const model_machine_t machine = read_machine(rows[i].machine);
+        for (size_t bytes = 8; bytes <= 4096; bytes *= 8) {
+            const double us = run(&machine, "auto", rows[i].ranks, bytes).us;
+            assert_true(3 * us <= run(&machine, "tuned", rows[i].ranks, bytes).us);
+            assert_true(1.2 * us <= run(&machine, "xhc", rows[i].ranks, bytes).us);
+            assert_true(1.2 * us <= run(&machine, "xhc_l3", rows[i].ranks, bytes).us);
+        }
+    }
+}
+
 TEST(two_ranks_take_what_they_took)
 {
     const model_machine_t machine = read_machine("here");
