@@ -49,7 +49,7 @@ static arc_status_t recall(lowlat_module_t *module, bool *may_open)
     fact[LOWLAT_FACT_OVER] = (lowlat_span_t){over, over};
     choice->learned.shape = choice->shape;
     choice->learned.shape.fact[LOWLAT_FACT_CORES] = lowlat_shape_any.fact[LOWLAT_FACT_CORES];
-    choice->learned.shape.fact[LOWLAT_FACT_LEVELS] = lowlat_shape_any.fact[LOWLAT_FACT_LEVELS];
+    choice->learned.shape.fact[LOWLAT_FACT_CACHES] = lowlat_shape_any.fact[LOWLAT_FACT_CACHES];
     choice->learned.shape.fact[LOWLAT_FACT_OVER].most = both ? LOWLAT_OVER_PUTS : over;
     (void) lowlat_book_recall(LOWLAT_TOPIC_CHOICE, &choice->learned);
     const uint64_t hash = hash_of(&choice->learned);

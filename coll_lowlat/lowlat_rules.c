@@ -15,10 +15,9 @@
  * wins on a fast network and loses on a slow one.  Where it may not, halving or direct has them, by
  * simulations of one rank a node without TCP (docs/scale.md).
  */
-static const char builtin[] = "twoshot, oneshot:0-256, ranks=9-24:levels=2-:oneshot:0-512,"
-                              "ranks=49-:levels=2-:twoshot:128-256,"
-                              "ranks=128-:levels=2-:twoshot:56-256,"
-                              "ranks=192-:levels=2-:twoshot:0-256,"
+static const char builtin[] = "twoshot, oneshot:0-256, caches=1-:oneshot:0-512,"
+                              "ranks=24-:caches=3-:twoshot:56-512,"
+                              "ranks=48-:caches=3-:twoshot:0-512,"
                               "ranks=2-8:oneshot:0-1k, ranks=2-4:oneshot:0-4k,"
                               "ranks=2:oneshot:0-16k,"
                               "ranks=2:cores=prefetching:oneshot:0-32k,"
@@ -57,7 +56,7 @@ static const struct {
     const char *const *words; /* NULL: numbers */
 } facts[LOWLAT_FACTS] = {
     [LOWLAT_FACT_RANKS] = {"ranks=", NULL},     [LOWLAT_FACT_NODES] = {"nodes=", NULL},
-    [LOWLAT_FACT_LEVELS] = {"levels=", NULL},   [LOWLAT_FACT_CORES] = {"cores=", cores_words},
+    [LOWLAT_FACT_CACHES] = {"caches=", NULL},   [LOWLAT_FACT_CORES] = {"cores=", cores_words},
     [LOWLAT_FACT_OVER] = {"over=", over_words},
 };
 
@@ -71,11 +70,13 @@ const lowlat_shape_t lowlat_shape_any = {
 lowlat_shape_t lowlat_shape_of(const lowlat_group_t *group)
 {
     const size_t cores = group->cores_shared ? 0 : 1 + group->way; /* numbers of cores_words */
-    const size_t levels = 0 == group->levels.count ? 1 : group->levels.count;
+    const size_t caches = 0 == group->levels.count    ? 0
+                          : 0 == group->levels.caches ? 1
+                                                      : group->levels.caches;
 
     return (lowlat_shape_t){{[LOWLAT_FACT_RANKS] = {group->ranks, group->ranks},
                              [LOWLAT_FACT_NODES] = {1, 1},
-                             [LOWLAT_FACT_LEVELS] = {levels, levels},
+                             [LOWLAT_FACT_CACHES] = {caches, caches},
                              [LOWLAT_FACT_CORES] = {cores, cores},
                              [LOWLAT_FACT_OVER] = {LOWLAT_OVER_NOTHING, LOWLAT_OVER_NOTHING}}};
 }
@@ -126,7 +127,7 @@ static const char *read_fact(char *text, lowlat_rule_t *rule)
         *span = (lowlat_span_t){word, word};
         return NULL == words[word] ? "no such word" : NULL;
     }
-    return "only ranks=, nodes=, levels=, cores= and over= are known";
+    return "only ranks=, nodes=, caches=, cores= and over= are known";
 }
 
 static const char *read_name(const char *text, lowlat_candidate_t *candidate)

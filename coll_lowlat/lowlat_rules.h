@@ -30,7 +30,7 @@ typedef struct lowlat_span {
 typedef enum lowlat_fact {
     LOWLAT_FACT_RANKS, /* of the nodes with the fewest, and with the most */
     LOWLAT_FACT_NODES,
-    LOWLAT_FACT_LEVELS, /* of the node; 1: it is flat */
+    LOWLAT_FACT_CACHES, /* last-level, that ranks of the node share; 1: none known; 0: it is flat */
     LOWLAT_FACT_CORES,  /* shared; or a core for each, and how most ranks stage */
     LOWLAT_FACT_OVER,
     LOWLAT_FACTS

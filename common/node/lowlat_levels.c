@@ -291,20 +291,25 @@ bool lowlat_levels_by_seats(lowlat_levels_t *levels, unsigned rank, unsigned ran
                             const lowlat_seat_t *seats)
 {
     unsigned even[LOWLAT_DOMAINS];
+    unsigned caches = 0;
     plan_t plan;
-    const bool made = plan_make(&plan, ranks);
+    bool made = plan_make(&plan, ranks);
 
     for (unsigned i = 0; made && i < ranks; ++i) {
         plan.place[i].seat = seats[i];
     }
     if (made) {
         qsort(plan.place, ranks, sizeof plan.place[0], compare);
+        cut_by_domain(&plan, LOWLAT_DOMAINS, plan.finer);
+        caches = members_in(plan.finer, 0, ranks);
         for (unsigned left = even_domains(&plan, even); left > 0; --left) {
             cut_by_domain(&plan, even[left - 1], plan.finer);
             refine(&plan);
         }
     }
-    return finish(&plan, made, rank, levels);
+    made = finish(&plan, made, rank, levels);
+    levels->caches = caches < ranks ? caches : 0;
+    return made;
 }
 
 bool lowlat_levels_by_numbers(lowlat_levels_t *levels, unsigned rank, unsigned ranks,

@@ -186,16 +186,17 @@ TEST(machines_have_the_levels_of_their_caches)
     static const struct {
         unsigned ranks, cores, caches, domains;
         const char *shape;
+        unsigned shared;
     } rows[] = {
-        {128, 8, 8, 1, "8,8,2"},    /* 2 sockets of 8 caches of 8 cores */
-        {192, 8, 12, 1, "8,3,4,2"}, /* 12 caches of 8 cores */
-        {192, 8, 3, 4, "8,3,4,2"},  /* the same in four domains of a socket */
-        {96, 48, 1, 1, "6,8,2"},    /* one cache a socket */
-        {64, 64, 1, 1, "8,8"},      /* one cache */
-        {64, 1, 64, 1, "8,8"},      /* a cache for each core */
-        {16, 8, 8, 1, "8,2"},       /* a part of a socket */
-        {9, 8, 8, 1, "3,3"},        /* a cache and a rank: even groups */
-        {256, 16, 8, 1, "4,4,8,2"},
+        {128, 8, 8, 1, "8,8,2", 16},    /* 2 sockets of 8 caches of 8 cores */
+        {192, 8, 12, 1, "8,3,4,2", 24}, /* 12 caches of 8 cores */
+        {192, 8, 3, 4, "8,3,4,2", 24},  /* the same in four domains of a socket */
+        {96, 48, 1, 1, "6,8,2", 2},     /* one cache a socket */
+        {64, 64, 1, 1, "8,8", 1},       /* one cache */
+        {64, 1, 64, 1, "8,8", 0},       /* a cache for each core */
+        {16, 8, 8, 1, "8,2", 2},        /* a part of a socket */
+        {9, 8, 8, 1, "3,3", 2},         /* a cache and a rank: even groups */
+        {256, 16, 8, 1, "4,4,8,2", 16},
     };
 
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
@@ -203,6 +204,7 @@ TEST(machines_have_the_levels_of_their_caches)
         make_all(by_seats, rows[i].ranks, seats);
         check(rows[i].ranks);
         assert_shape(rows[i].shape);
+        assert_int_equal(rows[i].shared, view[0].caches);
         assert_true(view[0].in_order);
     }
 }

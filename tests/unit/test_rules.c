@@ -102,7 +102,7 @@ TEST(a_wrong_rule_is_named_with_its_place)
         {"nodes=many:oneshot", 1, "no number, and no range of numbers"},
         {"ranks=2:cores=apple:oneshot", 9, "no such word"},
         {"over=pigeons:doubling", 1, "no such word"},
-        {"hosts=2:doubling", 1, "only ranks=, nodes=, levels=, cores= and over= are known"},
+        {"hosts=2:doubling", 1, "only ranks=, nodes=, caches=, cores= and over= are known"},
     };
     char text[TEXT_BYTES];
     char expected[TEXT_BYTES];
@@ -206,21 +206,22 @@ TEST(the_last_rule_that_is_for_a_message_counts)
 }
 
 /* docs/algorithms.md, "which algorithm when": with a core each, where one-shot ends. */
-TEST(one_shot_ends_by_ranks_and_levels)
+TEST(one_shot_ends_by_ranks_and_caches)
 {
     static const struct {
-        unsigned ranks, levels;
+        unsigned ranks, levels, caches;
         size_t most_bytes; /* 0: two-shot takes all */
     } rows[] = {
-        {9, 2, 512},  {24, 3, 512}, {25, 2, 256}, {48, 3, 256}, {49, 2, 128}, {127, 3, 128},
-        {128, 2, 56}, {191, 3, 56}, {192, 3, 0},  {9, 1, 256},  {49, 1, 256}, {192, 1, 256},
+        {9, 2, 2, 512},  {23, 2, 3, 512}, {24, 3, 2, 512}, {24, 2, 3, 56},
+        {47, 2, 6, 56},  {48, 2, 6, 0},   {256, 3, 16, 0}, {256, 3, 2, 512},
+        {64, 2, 1, 512}, {64, 2, 0, 512}, {9, 0, 2, 256},  {64, 0, 8, 256},
     };
     lowlat_rules_t rules;
 
     assert_int_equal(read_text(&rules, "").count, 0);
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-        const lowlat_shape_t shape = lowlat_shape_of(
-            &(lowlat_group_t){.ranks = rows[i].ranks, .levels.count = rows[i].levels});
+        const lowlat_shape_t shape = lowlat_shape_of(&(lowlat_group_t){
+            .ranks = rows[i].ranks, .levels = {.count = rows[i].levels, .caches = rows[i].caches}});
         for (size_t bytes = 1; bytes <= 2048; ++bytes) {
             const lowlat_rule_t *rule = lowlat_rules_find(&rules, &shape, bytes);
             assert_string_equal(lowlat_candidate_name(rule->candidate),
