@@ -340,7 +340,9 @@ void coll_lowlat_setup(lowlat_module_t *module, size_t bytes)
     mca_levels_end(base, &module->topology, mca_coll_lowlat_component.config.arc_levels,
                    MCA_LEVELS_CROWDED(&facts), &facts, &module->group);
     choose_wait(module);
-    choose_staging(module, facts.all_remember);
+    if (ARC_PHASE_BROKEN != base->phase) {
+        choose_staging(module, facts.all_remember);
+    }
     if (ARC_PHASE_BROKEN == base->phase) {
         return;
     }
