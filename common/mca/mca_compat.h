@@ -191,12 +191,14 @@ static inline void mca_compat_host(struct ompi_communicator_t *comm, int rank, c
 #endif
 }
 
-/* Of MPI_COMM_WORLD; 0: the program has sessions only, and nothing has made it. */
-static inline int mca_compat_world_size(void)
+/* Processes of this one's job; ranks with sessions may make MPI_COMM_WORLD late, or never. */
+static inline int mca_compat_job_size(void)
 {
-    return NULL == ompi_mpi_comm_world.comm.c_local_group
-               ? 0
-               : ompi_comm_size(&ompi_mpi_comm_world.comm);
+#if OMPI_MAJOR_VERSION >= 5
+    return (int) opal_process_info.num_procs;
+#else
+    return ompi_comm_size(&ompi_mpi_comm_world.comm);
+#endif
 }
 
 /* Are all processes of `comm` of this one's job? */
@@ -221,7 +223,7 @@ static inline bool mca_compat_on_one_node(struct ompi_communicator_t *comm)
 {
     const int here = 1 + (int) opal_process_info.num_local_peers;
 
-    return mca_compat_world_size() == here && mca_compat_is_of_job(comm);
+    return mca_compat_job_size() == here && mca_compat_is_of_job(comm);
 }
 
 /* Components of Open MPI's own serve every call before one of less priority: tuned, and han in 5.

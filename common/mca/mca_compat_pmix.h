@@ -48,15 +48,14 @@ static inline bool mca_compat_publication_known(struct ompi_communicator_t *comm
 #endif
 }
 
-/* ... of all its processes?  They know it alike. */
+/*
+ * ... of all its processes, and of their job?  They know it alike: from 5 on by the size of the
+ * job, since ranks of several jobs need not be local to each other alike.
+ */
 static inline bool mca_compat_publications_known(struct ompi_communicator_t *comm)
 {
-    int rank = 0;
-
-    while (rank < ompi_comm_size(comm) && mca_compat_publication_known(comm, rank)) {
-        ++rank;
-    }
-    return ompi_comm_size(comm) == rank;
+    return (OMPI_MAJOR_VERSION < 5 || mca_compat_on_one_node(comm)) &&
+           mca_compat_publication_known(comm, ompi_comm_rank(comm));
 }
 
 /* Let all processes know `value` of `key`, of this one, from the exchange in MPI_Init on. */

@@ -33,21 +33,14 @@ void arc_presence_publish(const arc_component_t *component)
     mca_compat_publish(component->presence_key, value_of(component));
 }
 
-/* Does nobody have to wait for an answer, here or elsewhere in the job?  All ranks know alike. */
-static bool is_all_known(struct ompi_communicator_t *comm)
-{
-    return mca_compat_publications_known(comm) &&
-           (!mca_compat_is_of_job(comm) || 0 == mca_compat_world_size() ||
-            mca_compat_publications_known(&ompi_mpi_comm_world.comm));
-}
-
 void arc_presence_begin(arc_module_t *module)
 {
     const arc_component_t *component = module->component;
 
-    module->presence = *component->installed_everywhere && !is_all_known(module->comm)
-                           ? ARC_PRESENCE_SAID
-                           : ARC_PRESENCE_UNKNOWN;
+    module->presence =
+        *component->installed_everywhere && !mca_compat_publications_known(module->comm)
+            ? ARC_PRESENCE_SAID
+            : ARC_PRESENCE_UNKNOWN;
     /* Ranks that may have other parameters must find out before they count by them. */
     module->calls_to_go = ARC_PRESENCE_SAID == module->presence ? 0 : *component->setup_calls;
 }
@@ -155,7 +148,7 @@ static void end_roll(arc_module_t *module, const uint64_t *values)
     if (1 == values[VOTE]) {
         module->presence = ARC_PRESENCE_KNOWN;
         module->component->in_whole_world |=
-            mca_compat_world_size() == ompi_comm_size(comm) && mca_compat_is_of_job(comm);
+            mca_compat_job_size() == ompi_comm_size(comm) && mca_compat_is_of_job(comm);
         return;
     }
     module->presence = ARC_PRESENCE_LACKING;
@@ -177,7 +170,7 @@ void arc_presence_find(arc_module_t *module)
 
 void arc_presence_look(arc_module_t *module)
 {
-    if (ARC_PRESENCE_UNKNOWN != module->presence || !is_all_known(module->comm)) {
+    if (ARC_PRESENCE_UNKNOWN != module->presence || !mca_compat_publications_known(module->comm)) {
         return;
     }
     roll_t roll = begin_roll(module);

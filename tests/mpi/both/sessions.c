@@ -2,6 +2,9 @@
  * A program of an MPI session only (Open MPI 5.0 and later): nothing has made MPI_COMM_WORLD.  Sums
  * on a communicator that is made of a group, and on a part of it.
  *
+ *   -w   and a nonblocking one of floats, which one rank starts before MPI_Init has made
+ *        MPI_COMM_WORLD, and the others after it; to be run with coll_quant_enable 1
+ *
  * One session: in a second one, after the first, plain Open MPI 5.0.7 waits for ever now and again.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -29,8 +32,42 @@ static void report(MPI_Comm comm, int wrong)
     }
 }
 
-int main(void)
+/* What the sum of ones should be, but is not, in so many places. */
+static int sum_around_init(MPI_Comm comm, int rank)
 {
+    enum { ELEMS = 1 << 18 };
+    SCOPED float *data = must_alloc(ELEMS * sizeof *data);
+    MPI_Request request = MPI_REQUEST_NULL;
+    int ranks = 0;
+    int wrong = 0;
+
+    MPI_Comm_size(comm, &ranks);
+    for (int call = 0; call < 3; call++) {
+        for (int i = 0; i < ELEMS; i++) {
+            data[i] = 1;
+        }
+        if (call < 2) {
+            MPI_Allreduce(MPI_IN_PLACE, data, ELEMS, MPI_FLOAT, MPI_SUM, comm);
+            continue;
+        }
+        if (rank > 0) {
+            MPI_Init(NULL, NULL);
+        }
+        MPI_Iallreduce(MPI_IN_PLACE, data, ELEMS, MPI_FLOAT, MPI_SUM, comm, &request);
+        if (rank == 0) {
+            MPI_Init(NULL, NULL);
+        }
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    for (int i = 0; i < ELEMS; i++) {
+        wrong += fabsf(data[i] - (float) ranks) > 1e-3f;
+    }
+    return wrong;
+}
+
+int main(int argc, char **argv)
+{
+    const bool makes_world = argc > 1 && strcmp(argv[1], "-w") == 0;
     MPI_Session session = MPI_SESSION_NULL;
     MPI_Group group = MPI_GROUP_NULL;
     MPI_Comm comm = MPI_COMM_NULL;
@@ -47,10 +84,14 @@ int main(void)
         wrong += !sums_check(comm, (uint64_t) round);
         wrong += !sums_check(part, (uint64_t) round);
     }
+    wrong += makes_world ? sum_around_init(comm, rank) : 0;
     report(comm, wrong);
     MPI_Comm_free(&part);
     MPI_Comm_free(&comm);
     MPI_Group_free(&group);
+    if (makes_world) {
+        MPI_Finalize();
+    }
     MPI_Session_finalize(&session);
     return EXIT_SUCCESS;
 }

@@ -63,6 +63,7 @@ check_sessions() {
     fi
     run_served "sessions np=3" 3 sessions
     mpi_run "sessions np=4, late" 4 60 "$late" sessions
+    mpi_run "sessions np=2, MPI_Init between" 2 60 "--mca coll_quant_enable 1 --mca coll_arc_explore_percent 1" sessions -w
     mpi_run "sessions np=4 on declared nodes, quant" 4 60 "$two_a_node --mca coll_quant_enable 1" sessions
     for form in nonblocking persistent; do
         ARC_DEFERRED=$form
