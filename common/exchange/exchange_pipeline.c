@@ -30,6 +30,7 @@ static ARC_MUST_CHECK arc_status_t reap_sends(exchange_pipeline_t *pipe)
         exchange_keep_release(pipe, sending->slot);
         sending->slot = NULL;
         --pipe->sendings;
+        ++pipe->task.steps; /* long ones may end when nothing else is left to do */
     }
     return ARC_OK;
 }
