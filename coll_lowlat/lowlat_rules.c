@@ -70,9 +70,7 @@ const lowlat_shape_t lowlat_shape_any = {
 lowlat_shape_t lowlat_shape_of(const lowlat_group_t *group)
 {
     const size_t cores = group->cores_shared ? 0 : 1 + group->way; /* numbers of cores_words */
-    const size_t caches = 0 == group->levels.count    ? 0
-                          : 0 == group->levels.caches ? 1
-                                                      : group->levels.caches;
+    const size_t caches = 0 == group->levels.count ? 0 : group->levels.caches;
 
     return (lowlat_shape_t){{[LOWLAT_FACT_RANKS] = {group->ranks, group->ranks},
                              [LOWLAT_FACT_NODES] = {1, 1},

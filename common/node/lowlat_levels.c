@@ -194,7 +194,8 @@ static bool view(const plan_t *plan, unsigned rank, lowlat_levels_t *levels)
 {
     unsigned own = 0;
 
-    *levels = (lowlat_levels_t){.count = plan->cuts - 1, .in_order = true, .shape = ARC_HASH_EMPTY};
+    *levels = (lowlat_levels_t){
+        .count = plan->cuts - 1, .caches = 1, .in_order = true, .shape = ARC_HASH_EMPTY};
     for (unsigned place = 0; place < plan->ranks; ++place) {
         levels->shape = arc_hash_add(levels->shape, plan->place[place].rank);
         for (unsigned i = 0; i < plan->cuts; ++i) {
@@ -308,7 +309,7 @@ bool lowlat_levels_by_seats(lowlat_levels_t *levels, unsigned rank, unsigned ran
         }
     }
     made = finish(&plan, made, rank, levels);
-    levels->caches = caches < ranks ? caches : 0;
+    levels->caches = caches < ranks ? caches : 1;
     return made;
 }
 

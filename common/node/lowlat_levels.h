@@ -53,7 +53,7 @@ typedef struct lowlat_level {
 /* A rank's view of the levels.  Zero-initialised: it has none, and the node is flat. */
 typedef struct lowlat_levels {
     unsigned count;
-    unsigned caches; /* last-level ones that ranks share; 0: none is known */
+    unsigned caches; /* last-level ones that ranks share; 1, too, if none is known */
     bool in_order;   /* places are ranks: sums by levels keep the order of the ranks */
     uint64_t shape;  /* a hash: nodes that have the same have the same groups, rank by rank */
     lowlat_level_t level[LOWLAT_MAX_LEVELS];

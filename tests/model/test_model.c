@@ -108,6 +108,7 @@ TEST(rules_take_the_faster_of_equal_bits)
         size_t bytes;
     } rows[] = {
         {"graviton3", 16, 512}, {"xeon-8480", 48, 256}, {"grace", 64, 128},
+        {"epyc-9654", 64, 256}, {"epyc-7763", 128, 64}, {"epyc-9654", 192, 8},
         {"epyc-9654", 32, 64},  {"epyc-7763", 128, 8},
     };
 

@@ -176,6 +176,7 @@ TEST(declared_groups_are_cut_evenly)
     }
     make_all(by_text, 64, "8,4,2");
     assert_shape("8,4,2");
+    assert_int_equal(1, view[0].caches);
     make_all(by_text, 12, "3,2,2");
     assert_shape("3,2,2");
 }
@@ -193,7 +194,7 @@ TEST(machines_have_the_levels_of_their_caches)
         {192, 8, 3, 4, "8,3,4,2", 24},  /* the same in four domains of a socket */
         {96, 48, 1, 1, "6,8,2", 2},     /* one cache a socket */
         {64, 64, 1, 1, "8,8", 1},       /* one cache */
-        {64, 1, 64, 1, "8,8", 0},       /* a cache for each core */
+        {64, 1, 64, 1, "8,8", 1},       /* a cache for each core */
         {16, 8, 8, 1, "8,2", 2},        /* a part of a socket */
         {9, 8, 8, 1, "3,3", 2},         /* a cache and a rank: even groups */
         {256, 16, 8, 1, "4,4,8,2", 16},
