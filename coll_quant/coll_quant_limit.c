@@ -83,7 +83,7 @@ static int agree_to_keep(quant_module_t *module, size_t bytes, bool *lacks)
     if (ARC_OK == status && *lacks && arc_module_first(&module->base, QUANT_SAID_UNKEPT)) {
         arc_module_log(&module->base, ARC_LOG_WARN,
                        "a call stays exact: some rank has no memory for %zu bytes, which "
-                       "coll_quant_target_rel needs. So do others while that is so",
+                       "coll_quant_target_rel needs. So will others while that is so",
                        bytes);
     }
     return ARC_OK == status ? MPI_SUCCESS : arc_module_broken_error();

@@ -29,8 +29,7 @@ typedef struct quant_storage {
 void quant_storage_clamp(const quant_storage_t *storage, const quant_kernels_t *kernels,
                          float bound, float *floats, size_t count);
 
-/* The same numbers in memory of floats: all is done as for `storage`, but that nothing is rounded.
- */
+/* The same numbers, kept as floats: all is done as for `storage`, but nothing is rounded. */
 quant_storage_t quant_storage_of_floats(const quant_storage_t *storage);
 
 #endif
