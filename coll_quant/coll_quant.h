@@ -128,6 +128,7 @@ typedef struct quant_module {
     } settled;
 
     /* From the set-up on; coll_quant_setup.c. */
+    uint64_t agreed;         /* hash of the settings that the ranks agreed on; 0: none */
     arc_topology_t topology; /* if the algorithm may depend on it; 0 nodes: not known */
     bool attainable;         /* the settings leave something to choose */
     quant_config_t config;

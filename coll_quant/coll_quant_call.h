@@ -98,7 +98,7 @@ void coll_quant_teardown(quant_module_t *module);
  */
 void coll_quant_adopt(quant_module_t *module, const quant_module_t *of);
 
-/* The settings have changed: the next call sets the module up anew, after the ranks have agreed. */
+/* The settings may have changed: the ranks compare them in the next call. */
 void coll_quant_renew(quant_module_t *module);
 
 /* ---- coll_quant_learn.c: does quantizing pay? ---- */

@@ -3,7 +3,8 @@
  * which format or for which error; arc_quant_choice tells what follows from it.
  *
  * The key's value changes the settings of the module, and the next call sets it up anew, after the
- * ranks have agreed on them as they agree on parameters; "default" takes it back.
+ * ranks have agreed on them as they agree on parameters; "default" takes it back.  A value that
+ * leads to the same settings on all ranks changes nothing.
  *
  * MPI_Comm_get_info has what the program has set, and once the ranks have agreed what is in effect.
  *
@@ -21,28 +22,33 @@
 /* Writable because Open MPI 4.1 takes values as char *. */
 static char info_initial[] = "default";
 
-/* The settings that the key asks for.  False if it is not understood: nothing is changed then. */
+/*
+ * The settings that the key asks for, which the ranks compare in any case: another rank may have
+ * been given another value.  False if it is not understood: the settings stay as they are.
+ */
 static bool take_value(quant_module_t *module, const char *value)
 {
     const bool is_initial = 0 == strcmp(value, info_initial);
     quant_settings_t settings = mca_coll_quant_component.settings;
     const quant_wish_t wish = quant_wish_parse(value, &settings);
 
-    if (QUANT_WISH_NONE == wish && !is_initial) {
+    const bool is_understood = QUANT_WISH_NONE != wish || is_initial;
+
+    if (is_understood) {
+        module->wish = wish;
+        module->settings = settings;
+        module->active = is_initial ? settings.enable : QUANT_WISH_OFF != wish;
+    } else {
         arc_module_log(&module->base, ARC_LOG_WARN,
                        "the value \"%s\" of info key %s is not understood and changes nothing; use "
                        "off, on, a format (coll_quant_format has the list), or an error as "
                        "coll_quant_target_nmse has it",
                        value, coll_quant_key);
-        return false;
     }
-    module->wish = wish;
-    module->settings = settings;
-    module->active = is_initial ? settings.enable : QUANT_WISH_OFF != wish;
     module->base.key_was_set = module->base.key_was_set || !is_initial;
     arc_module_show(&module->base, NULL);
     coll_quant_renew(module);
-    return true;
+    return is_understood;
 }
 
 /*
@@ -64,12 +70,10 @@ static mca_compat_info_string_t key_changed(opal_infosubscriber_t *object,
         return 0 == strcmp(value, info_initial) ? NULL : value;
     }
     arc_module_settle(&module->base);
-    if (!take_value(module, value)) {
-        return coll_quant_in_force(module);
-    }
+    const bool is_understood = take_value(module, value);
     /* Into the slots again, if the module has left them: whatever the value, ranks agree anew. */
     arc_module_install(&module->base);
-    return value;
+    return is_understood ? value : coll_quant_in_force(module);
 }
 
 void coll_quant_keys_enable(quant_module_t *module)

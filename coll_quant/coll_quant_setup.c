@@ -3,7 +3,7 @@
  *
  *   fresh     first call            agree on the settings, look at the nodes, choose, agree on that
  *   agreed    first eligible call   memory, on all ranks or on none
- *   ready     until settings change: coll_quant_renew(), and all of it anew
+ *   ready     until coll_quant_renew(): fresh again, and ready if nothing has changed
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -119,7 +119,6 @@ static_assert((int) ARC_SLOT_reduce_scatter_block == (int) EXCHANGE_REDUCE_SCATT
 
 void coll_quant_renew(quant_module_t *module)
 {
-    coll_quant_teardown(module);
     module->uint16 = quant_settings_types(&module->settings)->uint16;
     if (ARC_TYPE_UINT16 != module->uint16) {
         const arc_half_t half = arc_half_select(module->uint16, arc_cpu_isa(ARC_ISA_BEST));
@@ -133,9 +132,6 @@ void coll_quant_renew(quant_module_t *module)
             .overflow = is_bf16 ? 0x1.ffp127f : 65520,
         };
     }
-    memset(module->gain, 0, sizeof module->gain);
-    module->attainable = false;
-    module->algo = 0;
     module->base.wanted = slots_of(module);
     if (ARC_PRESENCE_LACKING == module->base.presence) {
         module->uint16 = ARC_TYPE_UINT16;
@@ -229,6 +225,16 @@ static uint64_t choose_config(quant_module_t *module)
     return quant_config_hash(&module->config) ^ module->algo;
 }
 
+/* Settings other than before, or not the same on all ranks: nothing that came of the old stays. */
+static void forget(quant_module_t *module)
+{
+    coll_quant_teardown(module);
+    memset(module->gain, 0, sizeof module->gain);
+    module->attainable = false;
+    module->algo = 0;
+    module->agreed = 0;
+}
+
 /*
  * The ranks compare their settings, which the info key may have changed, and then what they choose,
  * which comes from the C library's functions, too; these may differ in the last bit between hosts.
@@ -237,12 +243,18 @@ static uint64_t choose_config(quant_module_t *module)
 static __attribute__((noinline, cold)) void agree_on_settings(quant_module_t *module)
 {
     arc_module_t *base = &module->base;
+    const uint64_t hash =
+        (module->active ? 1 : 0) ^ arc_component_hash(base->component, &module->settings);
 
     arc_presence_find(base);
     if (ARC_PHASE_FRESH == base->phase) {
-        arc_module_agree(base, (module->active ? 1 : 0) ^
-                                   arc_component_hash(base->component, &module->settings));
+        arc_module_agree(base, hash);
     }
+    if (ARC_PHASE_AGREED == base->phase && hash == module->agreed) {
+        base->phase = NULL == module->pipeline ? ARC_PHASE_AGREED : ARC_PHASE_READY;
+        return;
+    }
+    forget(module);
     if (ARC_PHASE_AGREED == base->phase && module->active) {
         const arc_status_t status = look_at_nodes(module);
         if (ARC_PHASE_BROKEN == base->phase) {
@@ -255,7 +267,11 @@ static __attribute__((noinline, cold)) void agree_on_settings(quant_module_t *mo
             arc_module_agree(base, choose_config(module));
         }
     }
-    if (ARC_PHASE_DECLINED == base->phase || !module->active) {
+    if (ARC_PHASE_DECLINED == base->phase) {
+        return;
+    }
+    module->agreed = hash;
+    if (!module->active) {
         return;
     }
     if (module->attainable) {

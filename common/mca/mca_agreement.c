@@ -110,8 +110,8 @@ void arc_module_agree(arc_module_t *module, uint64_t hash)
     if (values[0] != ~values[1]) {
         arc_module_disagree(module, ARC_REASON_CONFIG_DIFFERS);
         arc_module_log(module, ARC_LOG_WARN,
-                       "not used: its version or the coll_%s parameters are not the same on all "
-                       "ranks; set these once, on the mpirun command line",
+                       "not used: its version, an info key or the coll_%s parameters are not the "
+                       "same on all ranks; set these once, on the mpirun command line",
                        arc_component_name(module->component));
         return;
     }

@@ -20,6 +20,8 @@
  *
  *   -u       two vectors in turn by nonblocking calls, on a communicator that was made with a key
  *
+ *   -r       two vectors in turn, on one that is given its own info again before each call
+ *
  * or else
  *
  *   -m       two vectors of one length in the same buffers, one of them a thousandth of the other:
@@ -74,6 +76,7 @@ typedef struct series {
 } series_t;
 
 static MPI_Comm comm = MPI_COMM_WORLD;
+static bool gives_again; /* the communicator its info, before each call */
 
 /* What a rank has in vector number `which`, in the type's precision; and the exact sum of all. */
 static void draw_vector(int which, double size, size_t elems, float *own, double *exact)
@@ -141,6 +144,15 @@ static double mean_square_error(const series_t *one)
     return squares / (double) one->vector->elems;
 }
 
+static void give_again(void)
+{
+    MPI_Info info;
+
+    MPI_Comm_get_info(comm, &info);
+    MPI_Comm_set_info(comm, info);
+    MPI_Info_free(&info);
+}
+
 /* Once more the sum of the same numbers, from `send` to `receive`, which may be the same. */
 static void sum_once(series_t *one, void *send, void *receive, form_t form)
 {
@@ -151,6 +163,9 @@ static void sum_once(series_t *one, void *send, void *receive, form_t form)
 
     for (size_t i = 0; i < one->sent; i++) {
         numbers_write(&one->numbers, send, i, one->own[i]);
+    }
+    if (gives_again) {
+        give_again();
     }
     if (one->scatters) {
         MPI_Reduce_scatter_block(from, receive, elems, type, MPI_SUM, comm);
@@ -286,7 +301,7 @@ static void check_forms(form_t form, const char *type)
 {
     const vector_t vectors[] = {{"a vector", type, 20000, 1, 0}, {"another", type, 20000, 1, 1}};
 
-    if (form == NONBLOCKING) {
+    if (form != PERSISTENT) {
         comm = dup_with_key("arc_quant", "int4");
     } else {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -375,17 +390,17 @@ int main(int argc, char **argv)
 
     tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION('l', lengths), OPTION('b', places), OPTION('k', keeps),
-                 OPTION('p', requests), OPTION('u', by_key), OPTION('m', mixed),
-                 OPTION('t', target), OPTION('v', many), OPTION('h', stages), OPTION('s', scatters),
-                 OPTION('T', type));
+                 OPTION('p', requests), OPTION('u', by_key), OPTION('r', gives_again),
+                 OPTION('m', mixed), OPTION('t', target), OPTION('v', many), OPTION('h', stages),
+                 OPTION('s', scatters), OPTION('T', type));
     if (lengths) {
         check_lengths(type);
     } else if (places != NULL) {
         check_buckets(type, scatters, places);
     } else if (keeps) {
         check_series(kept, 1, false, BLOCKING, NULL, true);
-    } else if (requests || by_key) {
-        check_forms(requests ? PERSISTENT : NONBLOCKING, type);
+    } else if (requests || by_key || gives_again) {
+        check_forms(requests ? PERSISTENT : by_key ? NONBLOCKING : BLOCKING, type);
     } else if (mixed) {
         check_mixed();
     } else if (target > 0) {

@@ -113,6 +113,21 @@ static void check_garbage_at_dup(void)
     tap_case("an unknown word at MPI_Comm_dup_with_info changes nothing");
 }
 
+/* Where all ranks had int8, the last one is given another value than the others. */
+static void check_one_other(const char *others, const char *last, bool exact)
+{
+    MPI_Comm comm = dup_with_key("arc_quant", "int8");
+
+    expect_sums(comm, false, "one value on all ranks");
+    set_key(comm, "arc_quant", world_rank == world_ranks - 1 ? last : others);
+    expect_sums(comm, exact, "another value on one rank");
+    set_key(comm, "arc_quant", "int8");
+    expect_sums(comm, false, "one value on all ranks again");
+    MPI_Comm_free(&comm);
+    tap_case("\"%s\" on the last rank, \"%s\" on the others: %s sums", last, others,
+             exact ? "exact" : "quantized");
+}
+
 static void check_toggles(MPI_Comm comm)
 {
     footprint_t before = {0};
@@ -175,6 +190,10 @@ int main(int argc, char **argv)
     check_cycle(comm, "a dup with fp32");
     MPI_Comm_free(&comm);
     check_garbage_at_dup();
+    check_one_other("int8", "off", true);
+    check_one_other("int8", "int4", true);
+    check_one_other("int8", "garbage", false);
+    check_one_other("int4", "garbage", true);
     check_many_communicators();
     return tap_end();
 }
