@@ -143,7 +143,7 @@ typedef struct quant_module {
     quant_gain_t gain[QUANT_TRIED]; /* what was learned so far */
     arc_select_t *selectors;        /* [QUANT_TRIED][ARC_SELECT_CLASSES] for the rest; or NULL */
     uint32_t sequence;              /* operations that were quantized */
-    uint32_t sums;                  /* that could be, by what they are; vectors are known by it */
+    uint64_t sums;                  /* that could be, by what they are; vectors are known by it */
     unsigned calls[EXCHANGE_COLLECTIVES]; /* of the program that were quantized */
     quant_limit_t limit;
     quant_residuals_t residuals; /* with error feedback */

@@ -26,8 +26,7 @@
  * this way.  The way is for configurations that code both stages in one format, with a fixed
  * block, without error feedback (which residual keeps what was lost of a sum that several
  * ranks encode?), without a limit for elements (quant_fit.h reckons with a tree), and for numbers
- * of ranks whose factors are small: at most twice the messages of recursive doubling, which
- * excludes 11, 13 and larger primes.
+ * of ranks with at most twice the messages of recursive doubling: not 11, 13, 17, 19, 22.
  */
 unsigned quant_doubling_phases(const quant_config_t *config, unsigned ranks);
 

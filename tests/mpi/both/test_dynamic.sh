@@ -30,6 +30,12 @@ check_spawned() {
     mpi_run "connect np=4" 4 60 "" spawned connect
     mpi_run "connect np=3, late" 3 60 "$late" spawned connect
     mpi_run "connect np=4 on declared nodes" 4 60 "$two_a_node" spawned connect
+    for form in nonblocking persistent; do
+        export ARC_DEFERRED=$form
+        mpi_run "spawn by np=2, $form" 2 60 "" spawned spawn 2
+        mpi_run "connect np=4, $form, late" 4 60 "$late" spawned connect
+    done
+    unset ARC_DEFERRED
 }
 
 # Children without the components, or with other parameters than their parents; they may say so.
@@ -40,6 +46,9 @@ check_strangers() {
             >"$mpi_scratch/child"
         chmod +x "$mpi_scratch/child"
         mpi_judge "spawned with $setting" mpi_start 2 60 "" spawned spawn 2 "$mpi_scratch/child"
+        export ARC_DEFERRED=nonblocking
+        mpi_judge "spawned with $setting, nonblocking" mpi_start 2 60 "" spawned spawn 2 "$mpi_scratch/child"
+        unset ARC_DEFERRED
     done
 }
 
