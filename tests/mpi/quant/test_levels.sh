@@ -35,6 +35,11 @@ mpi_judge "np=18, 9 per node by seats" \
     mpi_for_tests mpi_start 18 180 "$nodes 9 --mca coll_arc_verbose 10" quantized -a hierarchical -p 9 -n 300000
 mpi_says "a line" "adds up on each node, in shared memory, .* a rank, levels 3,3" 1
 
+# More ranks than a node has: 200 of 10 nodes are right by the same command, in 80 s.
+mpi_judge "np=88, 8 per node" mpi_start 88 180 "$nodes 8 --mca coll_arc_verbose 10 --mca coll_quant_format int4" \
+    quantized -a hierarchical -p 8 -n 262144 -c 1.157e-2
+mpi_says "a line" "adds up on each node, in shared memory, .* a rank, flat" 1
+
 # Vectors that are shorter than what makes the memory grow.
 for ranks in 8 4; do
     mpi_for_tests mpi_run "np=$ranks, 2 per node, short ones" $ranks 120 \
