@@ -69,9 +69,11 @@ void mca_levels_end(arc_module_t *module, const arc_topology_t *topology, const 
     const bool declared = !is_auto(text) && !is_none(text);
     if (by_seat || (topology->nodes > 1 && declared)) {
         const uint64_t shape = 0 == levels->count ? 0 : levels->shape;
-        uint64_t all[] = {shape, ~shape};
-        const arc_status_t status = arc_module_min(module, all, 2);
+        /* Nodes may have the same groups and other caches, and rules may go by these. */
+        uint64_t all[] = {shape, ~shape, levels->caches, ~(uint64_t) levels->caches};
+        const arc_status_t status = arc_module_min(module, all, 4);
         levels->count = ARC_OK == status && all[0] == ~all[1] ? levels->count : 0;
+        levels->caches = ARC_OK == status && all[2] == ~all[3] ? levels->caches : 1;
     }
     free(facts->seats);
     facts->seats = NULL;
