@@ -231,6 +231,12 @@ static inline bool mca_compat_on_one_node(struct ompi_communicator_t *comm)
 enum { MCA_COMPAT_OWN_PRIORITY = 35 };
 
 /*
+ * The type of a request that has failed: Open MPI 4.1 asks the communicators of others than those
+ * of point-to-point messages for no error handler.
+ */
+enum { MCA_COMPAT_REQUEST_FAILED = OMPI_MAJOR_VERSION < 5 ? OMPI_REQUEST_PML : OMPI_REQUEST_COLL };
+
+/*
  * Tags of our own agreements, and what is added to them for what is gathered at a set-up.  Those of
  * Open MPI itself begin at -7 and go downwards, those of programs at 0 and upwards; -1 means any.
  * All networks keep them apart: some carry only 24 bits.

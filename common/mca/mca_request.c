@@ -67,15 +67,21 @@ static arc_request_t *request_of(arc_pending_t *pending)
     return (arc_request_t *) ((char *) pending - offsetof(arc_request_t, pending));
 }
 
-/* From the last to the first.  A request that is complete may be gone at once. */
+/* A request that is complete may be gone at once. */
+static void complete(ompi_request_t *base, int result, bool signals)
+{
+    base->req_status.MPI_ERROR = result;
+    base->req_type = MPI_SUCCESS == result ? OMPI_REQUEST_COLL : MCA_COMPAT_REQUEST_FAILED;
+    (void) ompi_request_complete(base, signals);
+}
+
+/* From the last to the first. */
 static void complete_all(arc_pending_t *ended)
 {
     while (NULL != ended) {
         arc_pending_t *next = ended->next;
-        ompi_request_t *base = &request_of(ended)->super.super;
 
-        base->req_status.MPI_ERROR = ended->result;
-        (void) ompi_request_complete(base, true);
+        complete(&request_of(ended)->super.super, ended->result, true);
         ended = next;
     }
 }
@@ -101,6 +107,7 @@ static int request_free(ompi_request_t **handle)
 {
     arc_request_t *request = (arc_request_t *) *handle;
     struct ompi_communicator_t *comm = request->module->comm;
+    const bool failed = MPI_SUCCESS != request->super.super.req_status.MPI_ERROR;
 
     if (!REQUEST_COMPLETE(&request->super.super)) {
         return MPI_ERR_REQUEST;
@@ -112,7 +119,9 @@ static int request_free(ompi_request_t **handle)
     }
     opal_free_list_return(&all.requests, &request->super.super.super);
     *handle = MPI_REQUEST_NULL;
-    OBJ_RELEASE(comm); /* which may be its end */
+    if (!failed) {         /* else Open MPI still asks the communicator for its error handler */
+        OBJ_RELEASE(comm); /* which may be its end */
+    }
     return OMPI_SUCCESS;
 }
 
@@ -220,8 +229,7 @@ static int start_all(size_t count, ompi_request_t **requests)
         requests[i]->req_status.MPI_ERROR = MPI_SUCCESS;
         requests[i]->req_complete = REQUEST_PENDING;
         if (arc_queue_try(&all.queues, queue, &request->call, &result)) {
-            requests[i]->req_status.MPI_ERROR = result;
-            (void) ompi_request_complete(requests[i], false);
+            complete(requests[i], result, false);
         } else {
             arc_queue_append(&all.queues, queue, &request->pending);
         }

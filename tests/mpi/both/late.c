@@ -17,6 +17,8 @@
  *   -g        MPI_Allgather, of as many elements in all
  *   -u        the others unmap their buffers after the error, and then the rank that stayed away
  *             comes to the call: what it receives and sends may not be theirs
+ *   -d        the call does not block and has a duplicate of MPI_COMM_WORLD, which alone returns
+ *             errors and is freed while the call is pending
  *   -l SEC    nobody stays away: a sum of so many elements that it takes longer than SEC must
  *             succeed, because the limit is for standing still
  *
@@ -179,6 +181,31 @@ static void check_without(float *data, int count, int missing, unsigned away_sec
              missing);
 }
 
+static void check_freed(float *data, int count, int missing, unsigned away_seconds)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Comm comm = MPI_COMM_NULL;
+    long process = getpid();
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Bcast(&process, 1, MPI_LONG, missing, comm);
+    if (world_rank != missing) {
+        MPI_Iallreduce(MPI_IN_PLACE, data, count, MPI_FLOAT, MPI_SUM, comm, &request);
+    }
+    MPI_Comm_free(&comm);
+    if (world_rank == missing) {
+        stay_away(world_ranks - 1, away_seconds);
+    } else {
+        const int code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+        tap_check(code != MPI_SUCCESS, "returned success without rank %d", missing);
+        tap_check(kill((pid_t) process, SIGRTMIN) == 0, "no signal to rank %d", missing);
+    }
+    tap_case("a pending call without rank %d ends in an error of its communicator, freed meanwhile",
+             missing);
+}
+
 /* Before there are threads, which inherit it: signals wait for stay_away(). */
 static void hold_signals(void)
 {
@@ -229,12 +256,14 @@ int main(int argc, char **argv)
     double long_seconds = 0;
     bool is_first = false;
     bool unmaps = false;
+    bool frees = false;
 
     hold_signals();
     tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION('r', missing), OPTION('w', away_seconds), OPTION('n', count),
                  OPTION('f', is_first), OPTION('u', unmaps), OPTION('b', count_before),
-                 OPTION('s', scatters), OPTION('g', gathers), OPTION('l', long_seconds));
+                 OPTION('s', scatters), OPTION('g', gathers), OPTION('l', long_seconds),
+                 OPTION('d', frees));
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     if (long_seconds > 0) {
         check_long(count, long_seconds);
@@ -244,7 +273,9 @@ int main(int argc, char **argv)
         if (!is_first) {
             check_before(data, count_before > 0 ? count_before : count, world_ranks);
         }
-        if (unmaps) {
+        if (frees) {
+            check_freed(data, count, missing, away_seconds);
+        } else if (unmaps) {
             check_unmapped(count, missing, away_seconds);
         } else {
             check_without(data, count, missing, away_seconds, is_first);

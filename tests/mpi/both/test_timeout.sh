@@ -140,6 +140,9 @@ more_memory="$quant --mca coll_quant_min_bytes 4 --mca coll_arc_ranks_per_node 2
 mpi_beside mpi_in_time check_late "quant hierarchical, more shared memory, np=4" 4 1 "$more_memory" 1000000 -b 20000
 mpi_beside mpi_in_time check_late "quant hierarchical, more shared memory, nonblocking, np=4" 4 1 \
     "$more_memory -x ARC_DEFERRED=nonblocking" 1000000 -b 20000
+mpi_beside mpi_in_time check_late "nonblocking, on a freed communicator, np=2" 2 1 "--mca coll_arc_setup_calls 0" 8 -d
+mpi_beside mpi_in_time check_late "nonblocking, on a freed communicator, quant, np=3" 3 1 \
+    "$quant --mca coll_arc_setup_calls 0" 300000 -d
 mpi_join
 # A communicator whose sums are not accurate enough stays exact: nonblocking calls are messages of ours then, of
 # which some may still be under way after the error.
