@@ -110,10 +110,15 @@ static arc_wait_cause_t quant_awaited(const arc_module_t *base, const arc_task_t
     return ARC_WAIT_MEMORY;
 }
 
-/* Perhaps not all take MPI_UINT16_T for floats: then nobody must. */
+/*
+ * Perhaps not all take MPI_UINT16_T for floats: then nobody must.  Who is known to have our
+ * parameters does: it differs in the key.
+ */
 static void quant_disagreed(arc_module_t *base)
 {
-    ((quant_module_t *) base)->uint16 = ARC_TYPE_UINT16;
+    if (ARC_PRESENCE_KNOWN != base->presence) {
+        ((quant_module_t *) base)->uint16 = ARC_TYPE_UINT16;
+    }
 }
 
 static void quant_enabled(arc_module_t *base)

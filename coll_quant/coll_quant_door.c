@@ -184,12 +184,12 @@ static arc_reason_t decide(quant_module_t *module, quant_call_t *call, arc_momen
     const bool is_blocking = ARC_FORM_BLOCKING == call->said->form;
     arc_reason_t reason = reason_of_call(module, call);
 
-    if (ARC_AT_RUN != moment && module->active && !module->settled.same && !call->is_half_sum) {
-        reason = ARC_REASON_YOUNG;
-    }
     if (ARC_REASON_NONE == reason && (ARC_AT_START == moment || is_blocking)) {
         module->sums += EXCHANGE_ALLGATHER != call->operation.collective;
         call->number = module->sums; /* how many of these and before it add */
+    }
+    if (ARC_AT_RUN != moment && module->active && !module->settled.same && !call->is_half_sum) {
+        reason = ARC_REASON_YOUNG;
     }
     if (ARC_AT_RUN != moment && ARC_REASON_NONE == reason) {
         reason = reason_of_gain(module, call);
@@ -198,7 +198,9 @@ static arc_reason_t decide(quant_module_t *module, quant_call_t *call, arc_momen
         if (call->is_half_sum || base->unsettled) {
             return call->is_half_sum ? ARC_REASON_NONE : reason; /* at least exact, as what it is */
         }
-        if (ARC_PHASE_FRESH == base->phase && !arc_module_is_young(base, call->said_bytes)) {
+        /* Counted only where the other ranks are in the slot, too. */
+        if (ARC_PHASE_FRESH == base->phase && module->settled.same &&
+            !arc_module_is_young(base, call->said_bytes)) {
             return reason; /* it sets the module up */
         }
     }
@@ -354,7 +356,9 @@ void coll_quant_settled(arc_module_t *base)
 {
     quant_module_t *module = (quant_module_t *) base;
 
-    arc_presence_look(base);
+    if (!arc_module_may_be_alone(base)) {
+        arc_presence_look(base);
+    }
     module->settled.same = ARC_PHASE_FRESH != base->phase ||
                            (ARC_PRESENCE_KNOWN == base->presence && !base->key_was_set);
     module->settled.uint16 = module->uint16;

@@ -132,6 +132,7 @@ void coll_quant_renew(quant_module_t *module)
             .overflow = is_bf16 ? 0x1.ffp127f : 65520,
         };
     }
+    module->base.slots_alike = ARC_TYPE_UINT16 != module->uint16;
     module->base.wanted = slots_of(module);
     if (ARC_PRESENCE_LACKING == module->base.presence) {
         module->uint16 = ARC_TYPE_UINT16;
@@ -225,7 +226,10 @@ static uint64_t choose_config(quant_module_t *module)
     return quant_config_hash(&module->config) ^ module->algo;
 }
 
-/* Settings other than before, or not the same on all ranks: nothing that came of the old stays. */
+/*
+ * Settings other than those that were agreed on, or not the same on all ranks: nothing that came of
+ * the old ones stays.
+ */
 static void forget(quant_module_t *module)
 {
     coll_quant_teardown(module);
@@ -254,7 +258,9 @@ static __attribute__((noinline, cold)) void agree_on_settings(quant_module_t *mo
         base->phase = NULL == module->pipeline ? ARC_PHASE_AGREED : ARC_PHASE_READY;
         return;
     }
-    forget(module);
+    if (0 != module->agreed) {
+        forget(module);
+    }
     if (ARC_PHASE_AGREED == base->phase && module->active) {
         const arc_status_t status = look_at_nodes(module);
         if (ARC_PHASE_BROKEN == base->phase) {

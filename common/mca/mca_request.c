@@ -284,13 +284,15 @@ int arc_request_init(arc_module_t *module, const arc_call_t *call, struct ompi_i
         return OMPI_ERR_NOT_FOUND;
     }
     arc_module_settle(module);
-    if (ARC_PHASE_FRESH != module->phase || !module->key_was_set) {
-        arc_presence_find(module); /* the other ranks are in this slot, too */
+    const bool may_be_alone = arc_module_may_be_alone(module); /* then no tag may be taken */
+    if (!may_be_alone) {
+        arc_presence_find(module);
     }
     if (ARC_PHASE_BROKEN == module->phase) {
         return arc_module_broken_error();
     }
-    if (ARC_PRESENCE_KNOWN != module->presence && ARC_PRESENCE_SAID != module->presence) {
+    if (may_be_alone ||
+        (ARC_PRESENCE_KNOWN != module->presence && ARC_PRESENCE_SAID != module->presence)) {
         arc_module_count_pass(
             module, ARC_PHASE_FRESH == module->phase ? ARC_REASON_YOUNG : module->declined, call);
         return arc_below_init(module, call, info, request);

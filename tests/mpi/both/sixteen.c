@@ -14,6 +14,8 @@
  *   -i        those in place by MPI_Iallreduce
  *   -p        a persistent request, for other numbers, is made before
  *   -l N      leave out vectors above N elements
+ *   -k VALUE  on a duplicate of MPI_COMM_WORLD with this value of the info key arc_quant
+ *   -K VALUE  which is another one on the last rank
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -35,6 +37,7 @@ enum {
 static const int counts[] = {0,   1,    2,    7,    27,   28,    29,    127,   128,   129,    316,
                              317, 1000, 2047, 2048, 2049, 16384, 16385, 32769, 70001, LARGEST};
 
+static MPI_Comm comm = MPI_COMM_WORLD;
 static bool nonblocking;
 static uint16_t send[LARGEST];
 static uint16_t receive[LARGEST];
@@ -108,10 +111,10 @@ static void check_call(const meaning_t *meaning, int count, bool in_place)
     const void *out = in_place ? MPI_IN_PLACE : send;
     if (nonblocking && in_place) {
         MPI_Request request;
-        MPI_Iallreduce(out, receive, count, meaning->type, meaning->op, MPI_COMM_WORLD, &request);
+        MPI_Iallreduce(out, receive, count, meaning->type, meaning->op, comm, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
     } else {
-        MPI_Allreduce(out, receive, count, meaning->type, meaning->op, MPI_COMM_WORLD);
+        MPI_Allreduce(out, receive, count, meaning->type, meaning->op, comm);
     }
     for (int i = 0; i < count; i++) {
         const uint16_t expected = meaning->result(meaning->op, i);
@@ -140,8 +143,8 @@ static void check_nothing(const meaning_t *meaning)
 {
     MPI_Request request = MPI_REQUEST_NULL;
 
-    persistent_reduce_scatter_block_init(send, receive, 0, meaning->type, meaning->op,
-                                         MPI_COMM_WORLD, &request);
+    persistent_reduce_scatter_block_init(send, receive, 0, meaning->type, meaning->op, comm,
+                                         &request);
     MPI_Start(&request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Request_free(&request);
@@ -172,7 +175,7 @@ static void make_persistent(void)
     double ones[] = {1, 1};
     MPI_Request request = MPI_REQUEST_NULL;
 
-    persistent_allreduce_init(MPI_IN_PLACE, ones, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+    persistent_allreduce_init(MPI_IN_PLACE, ones, 2, MPI_DOUBLE, MPI_SUM, comm, &request);
     MPI_Start(&request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Request_free(&request);
@@ -195,13 +198,20 @@ int main(int argc, char **argv)
         {"product of MPI_UINT16_T: integers", MPI_UINT16_T, MPI_PROD, integer_part, integer_result},
     };
     const char *half_name = "";
+    const char *key = NULL;
+    const char *last_key = NULL;
     bool native = false;
     bool persistent = false;
     int largest = LARGEST;
 
     tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION('f', half_name), OPTION('i', nonblocking), OPTION('n', native),
-                 OPTION('l', largest), OPTION('p', persistent));
+                 OPTION('l', largest), OPTION('p', persistent), OPTION('k', key),
+                 OPTION('K', last_key));
+    if (key != NULL) {
+        const bool is_last = last_key != NULL && world_rank == world_ranks - 1;
+        comm = dup_with_key("arc_quant", is_last ? last_key : key);
+    }
     half = half_by_name(half_name);
     sum.type = native ? half_native_type() : sum.type;
     if (persistent) {
@@ -218,6 +228,9 @@ int main(int argc, char **argv)
     }
     for (size_t i = 1; i < sizeof integers / sizeof integers[0]; i++) {
         check_meaning(&integers[i], largest < LARGEST / 4 ? largest : LARGEST / 4);
+    }
+    if (key != NULL) {
+        MPI_Comm_free(&comm);
     }
     return tap_end();
 }

@@ -108,6 +108,18 @@ for way in "verify_every 1" "verify_every 0" "format fp32"; do
         --mca coll_quant_min_bytes 4 --mca coll_quant_types fp16 --mca coll_quant_$way" fenv -u
 done
 
+# Floats for all ranks whatever the info key says, and whatever the form of the first call.
+for key in "off" "fp32" "fp32 -K off" "int8 -K garbage"; do
+    # shellcheck disable=SC2086
+    mpi_judge "np=3 bf16, key $key" \
+        mpi_start 3 60 "--mca coll_quant_types bf16" sixteen -f bf16 -l 1000 -k $key
+    export ARC_DEFERRED=persistent
+    # shellcheck disable=SC2086
+    mpi_judge "np=3 bf16, persistent, key $key" \
+        mpi_start 3 60 "--mca coll_quant_types bf16" sixteen -f bf16 -l 1000 -k $key
+    unset ARC_DEFERRED
+done
+
 # Whatever call finds it out.
 for parameter in lowlat_uint16_as quant_types; do
     component=${parameter%%_*}

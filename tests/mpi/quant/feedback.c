@@ -20,7 +20,8 @@
  *
  *   -u       two vectors in turn by nonblocking calls, on a communicator that was made with a key
  *
- *   -r       two vectors in turn, on one that is given its own info again before each call
+ *   -r       two vectors in turn, on one that is given its own info before each turn, and has then
+ *            a nonblocking call of a third one: three calls that repeat
  *
  * or else
  *
@@ -76,7 +77,7 @@ typedef struct series {
 } series_t;
 
 static MPI_Comm comm = MPI_COMM_WORLD;
-static bool gives_again; /* the communicator its info, before each call */
+static bool gives_again; /* the communicator its info, before each turn */
 
 /* What a rank has in vector number `which`, in the type's precision; and the exact sum of all. */
 static void draw_vector(int which, double size, size_t elems, float *own, double *exact)
@@ -146,11 +147,15 @@ static double mean_square_error(const series_t *one)
 
 static void give_again(void)
 {
+    static float zeros[ELEMS];
+    MPI_Request request;
     MPI_Info info;
 
     MPI_Comm_get_info(comm, &info);
     MPI_Comm_set_info(comm, info);
     MPI_Info_free(&info);
+    MPI_Iallreduce(MPI_IN_PLACE, zeros, ELEMS, MPI_FLOAT, MPI_SUM, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 /* Once more the sum of the same numbers, from `send` to `receive`, which may be the same. */
@@ -164,7 +169,7 @@ static void sum_once(series_t *one, void *send, void *receive, form_t form)
     for (size_t i = 0; i < one->sent; i++) {
         numbers_write(&one->numbers, send, i, one->own[i]);
     }
-    if (gives_again) {
+    if (gives_again && one->vector->begins == 0) {
         give_again();
     }
     if (one->scatters) {

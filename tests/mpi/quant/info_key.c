@@ -13,6 +13,7 @@
 #include "calls.h"
 #include "footprint.h"
 #include "harness.h"
+#include "persistent.h"
 
 enum {
     ELEMS = 70001, /* 280 KB of floats: from 256 KiB on they are quantized */
@@ -128,6 +129,34 @@ static void check_one_other(const char *others, const char *last, bool exact)
              exact ? "exact" : "quantized");
 }
 
+/* Ranks that are in the slots of nonblocking calls, and others that are not. */
+static void check_pending(void)
+{
+    enum { FEW_ELEMS = 1024, CALLS = 120 };
+    MPI_Comm comm = dup_with_key("arc_quant", world_rank == world_ranks - 1 ? "int8" : "off");
+    MPI_Request request;
+
+    for (int call = 0; call < CALLS; call++) {
+        MPI_Iallreduce(MPI_IN_PLACE, data, FEW_ELEMS, MPI_FLOAT, MPI_SUM, comm, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    for (int call = 0; call < CALLS; call++) {
+        MPI_Allreduce(MPI_IN_PLACE, data, FEW_ELEMS, MPI_FLOAT, MPI_SUM, comm);
+    }
+    set_key(comm, "arc_quant", "int8");
+    expect_sums(comm, false, "one value on all ranks");
+    set_key(comm, "arc_quant", world_rank == world_ranks - 1 ? "int8" : "off");
+    persistent_allreduce_init(MPI_IN_PLACE, data, FEW_ELEMS, MPI_FLOAT, MPI_SUM, comm, &request);
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Request_free(&request);
+    MPI_Ibarrier(comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect_sums(comm, true, "\"int8\" on one rank");
+    MPI_Comm_free(&comm);
+    tap_case("calls that do not block, \"int8\" on the last rank, \"off\" on the others");
+}
+
 static void check_toggles(MPI_Comm comm)
 {
     footprint_t before = {0};
@@ -194,6 +223,7 @@ int main(int argc, char **argv)
     check_one_other("int8", "int4", true);
     check_one_other("int8", "garbage", false);
     check_one_other("int4", "garbage", true);
+    check_pending();
     check_many_communicators();
     return tap_end();
 }

@@ -46,8 +46,8 @@ mpi_start 2 60 "$on --mca coll_quant_error_feedback 4" feedback -b fixed
 cp "$mpi_scratch/err" "$mpi_scratch/said" # that sums are off is what is asked for
 mpi_label="np=2 a sequence of another length"
 mpi_says "one warning" "coll_quant_error_feedback is not the number of calls that repeat" 1
-mpi_run "np=2 the info key again before each call" 2 60 \
-    "--mca coll_quant_min_bytes 4 --mca coll_quant_error_feedback 2" feedback -r
+mpi_run "np=2 the info key again and again" 2 60 \
+    "--mca coll_quant_min_bytes 4 --mca coll_quant_error_feedback 3" feedback -r
 kept="--mca coll_arc_max_memory $((16 * 70001 * 4))"
 mpi_run "np=2 as many vectors as there is room for" 2 60 "$fed $kept" feedback -v 16
 mpi_judge "np=2 more vectors than there is room for" mpi_start 2 60 "$fed $kept" feedback -v 17
