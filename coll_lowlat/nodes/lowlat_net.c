@@ -75,8 +75,8 @@ static lowlat_move_t halving_exchange(const lowlat_role_t *role, unsigned step, 
  * The exchanges of the positions, between the fold and its end: an extra gives its vector to its
  * proxy, and gets the sum.  The even node of the two is the left operand, whoever is the proxy.
  */
-static bool move_of(bool halves, const lowlat_role_t *role, unsigned step, size_t elems,
-                    size_t line_elems, lowlat_move_t *move)
+bool lowlat_schedule(bool halves, const lowlat_role_t *role, unsigned step, size_t elems,
+                     size_t line_elems, lowlat_move_t *move)
 {
     const unsigned exchange = step - role->is_proxy;
     const unsigned exchanges = halves ? 2 * role->steps : role->steps;
@@ -99,18 +99,6 @@ static bool move_of(bool halves, const lowlat_role_t *role, unsigned step, size_
     }
     move->sent.end = elems;
     return role->is_proxy && exchange == exchanges;
-}
-
-bool lowlat_schedule_doubling(const lowlat_role_t *role, unsigned step, size_t elems,
-                              size_t line_elems, lowlat_move_t *move)
-{
-    return move_of(false, role, step, elems, line_elems, move);
-}
-
-bool lowlat_schedule_halving(const lowlat_role_t *role, unsigned step, size_t elems,
-                             size_t line_elems, lowlat_move_t *move)
-{
-    return move_of(true, role, step, elems, line_elems, move);
 }
 
 /* ---- with whom, whatever the schedule ---- */
@@ -136,9 +124,6 @@ static unsigned insert_partner(unsigned *partner, unsigned count, unsigned node)
 
 unsigned lowlat_partners(unsigned node, unsigned nodes, unsigned partner[LOWLAT_MAX_PARTNERS])
 {
-    static const lowlat_schedule_fn_t schedules[] = {lowlat_schedule_doubling,
-                                                     lowlat_schedule_halving};
-    static_assert(sizeof schedules / sizeof schedules[0] == LOWLAT_SCHEDULES, "all of them");
     static_assert((int) LOWLAT_PUT_NODES <= (int) LOWLAT_MAX_PARTNERS, "room for all others");
     lowlat_move_t move;
     unsigned count = 0;
@@ -151,11 +136,11 @@ unsigned lowlat_partners(unsigned node, unsigned nodes, unsigned partner[LOWLAT_
     }
     count = insert_partner(partner, count, (node + 1) % nodes);
     count = insert_partner(partner, count, (node + nodes - 1) % nodes);
-    /* In both turns. */
+    /* Each schedule in both turns. */
     for (unsigned i = 0; i < 2 * LOWLAT_SCHEDULES; ++i) {
         const lowlat_role_t role = lowlat_role(node, nodes, i % 2);
         /* As many elements as nodes: no piece is empty. */
-        for (unsigned step = 0; schedules[i / 2](&role, step, nodes, 1, &move); ++step) {
+        for (unsigned step = 0; lowlat_schedule(i / 2 == 1, &role, step, nodes, 1, &move); ++step) {
             count = insert_partner(partner, count, move.node);
         }
     }
@@ -177,8 +162,8 @@ static unsigned begin_step(arc_steps_t *steps)
     const size_t stride_bytes = net->reducer->stride_bytes;
     lowlat_move_t *move = &exchange->move;
 
-    if (!net->schedule(&exchange->role, steps->step, exchange->elems,
-                       lowlat_line_elems(stride_bytes), move)) {
+    if (!lowlat_schedule(net->halves, &exchange->role, steps->step, exchange->elems,
+                         lowlat_line_elems(stride_bytes), move)) {
         exchange->vector = NULL;
         return 0;
     }
@@ -230,21 +215,6 @@ static void exchange_begin(lowlat_exchange_t *exchange, const lowlat_net_t *net,
     exchange->given = given;
     exchange->vector = vector;
     exchange->elems = elems;
-}
-
-/* The node that a message is awaited from, or `nodes`. */
-static unsigned exchange_awaited(const lowlat_exchange_t *exchange, const lowlat_net_t *net)
-{
-    const arc_task_t *task = &exchange->steps.task;
-    unsigned node = 0;
-
-    if (NULL == exchange->vector) {
-        return net->nodes;
-    }
-    while (node < net->nodes && !task->ops->waits_for(task, net->peer[node])) {
-        ++node;
-    }
-    return node;
 }
 
 /* ---- some exchanges of a chunk each at a time ---- */
@@ -310,13 +280,15 @@ static arc_status_t progress(arc_task_t *base)
 static unsigned awaits(const arc_task_t *base)
 {
     const lowlat_task_t *task = (const lowlat_task_t *) base;
-    const lowlat_net_t *net = task->group->net;
-    unsigned node = net->nodes;
 
-    for (size_t chunk = task->exchanged; chunk < task->reduced && node == net->nodes; ++chunk) {
-        node = exchange_awaited(exchange_of(task, chunk), net);
+    for (size_t chunk = task->exchanged; chunk < task->reduced; ++chunk) {
+        const lowlat_exchange_t *exchange = exchange_of(task, chunk);
+        const arc_task_t *steps = &exchange->steps.task;
+        if (NULL != exchange->vector && steps->ops->waits_for(steps, exchange->link.peer)) {
+            return exchange->move.node;
+        }
     }
-    return node;
+    return task->group->net->nodes;
 }
 
 static void give_up(arc_task_t *base)
@@ -406,7 +378,7 @@ static void cut_unstaged(lowlat_task_t *task, bool halves)
                       line_elems, halves && has_pairs && bytes > net->leader_bytes ? 2 : 1);
 }
 
-static void start(lowlat_task_t *task, lowlat_schedule_fn_t schedule)
+static void start(lowlat_task_t *task, bool halves)
 {
     static const arc_task_ops_t ops = {.progress = progress,
                                        .waits_for = lowlat_parts_waits_for,
@@ -418,11 +390,11 @@ static void start(lowlat_task_t *task, lowlat_schedule_fn_t schedule)
                                                 .abort = give_up};
     lowlat_net_t *net = task->group->net;
 
-    net->schedule = schedule;
+    net->halves = halves;
     net->reducer = task->reducer;
     task->exchanged = 0;
     if (lowlat_net_is_unstaged(task)) {
-        cut_unstaged(task, lowlat_schedule_halving == schedule);
+        cut_unstaged(task, halves);
         lowlat_task_begin(task, &unstaged_ops, 1);
         task->task.memory_only = false;
         task->reduced = 0;
@@ -434,10 +406,10 @@ static void start(lowlat_task_t *task, lowlat_schedule_fn_t schedule)
 
 void lowlat_doubling_start(lowlat_task_t *task)
 {
-    start(task, lowlat_schedule_doubling);
+    start(task, false);
 }
 
 void lowlat_halving_start(lowlat_task_t *task)
 {
-    start(task, lowlat_schedule_halving);
+    start(task, true);
 }

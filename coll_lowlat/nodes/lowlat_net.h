@@ -36,26 +36,18 @@ typedef struct lowlat_move {
 /*
  * Step `step` of a node for a vector of `elems` elements, of which `line_elems` should
  * stay together.  False: there is none, the exchange is over.
- */
-typedef bool (*lowlat_schedule_fn_t)(const lowlat_role_t *role, unsigned step, size_t elems,
-                                     size_t line_elems, lowlat_move_t *move);
-
-/*
+ *
  * Recursive doubling: log2 N exchanges of everything, neighbours first, so that the
  * order of the nodes is kept; the fold of lowlat_pairing.h for other N.
  *   cost  log2 N (alpha + n beta)
- */
-bool lowlat_schedule_doubling(const lowlat_role_t *role, unsigned step, size_t elems,
-                              size_t line_elems, lowlat_move_t *move);
-
-/*
- * Recursive halving and doubling: a butterfly (lowlat_pairing.h), so the sums are those
- * of recursive doubling, with fewer bytes in twice the steps.
+ *
+ * `halves`: recursive halving and doubling, a butterfly (lowlat_pairing.h), so the sums
+ * are those of recursive doubling, with fewer bytes in twice the steps.
  *   cost  2 log2 N alpha + 2 (N-1)/N n beta
  *         N no power of two: 2 alpha more, and for two chunks of n, in either turn, 4 n beta
  */
-bool lowlat_schedule_halving(const lowlat_role_t *role, unsigned step, size_t elems,
-                             size_t line_elems, lowlat_move_t *move);
+bool lowlat_schedule(bool halves, const lowlat_role_t *role, unsigned step, size_t elems,
+                     size_t line_elems, lowlat_move_t *move);
 
 enum { LOWLAT_SCHEDULES = 2, LOWLAT_PIPES = 2 /* direct and ring */ };
 
@@ -77,21 +69,21 @@ typedef struct lowlat_exchange {
 /* What a rank knows of the network. */
 typedef struct lowlat_net {
     unsigned nodes;
-    unsigned node;                 /* ours */
-    unsigned owners;               /* local ranks that exchange, on every node */
-    const unsigned *peer;          /* [nodes] the streams' number of our counterpart; of an owner */
-    bool single;                   /* no node has two ranks */
-    bool gives_up;                 /* there is a time limit */
-    bool loops;                    /* long messages take the ring, because the user wants it */
-    unsigned direct_nodes;         /* on more nodes direct is halving */
-    unsigned places;               /* of direct, for partial sums (lowlat_order.h) */
-    size_t chunk_bytes;            /* of the vector at a time */
-    size_t long_chunk_bytes;       /* ... of a long one, by halving; 0: no longer ones */
-    size_t part_bytes;             /* of three such chunks, for each node, or there are two */
-    size_t piece_bytes;            /* of a message of a pipe */
-    size_t leader_bytes;           /* messages up to here have one owner in each node */
-    lowlat_schedule_fn_t schedule; /* of this call */
-    const arc_reducer_t *reducer;  /* of this call */
+    unsigned node;                /* ours */
+    unsigned owners;              /* local ranks that exchange, on every node */
+    const unsigned *peer;         /* [nodes] the streams' number of our counterpart; of an owner */
+    bool single;                  /* no node has two ranks */
+    bool gives_up;                /* there is a time limit */
+    bool loops;                   /* long messages take the ring, because the user wants it */
+    unsigned direct_nodes;        /* on more nodes direct is halving */
+    unsigned places;              /* of direct, for partial sums (lowlat_order.h) */
+    size_t chunk_bytes;           /* of the vector at a time */
+    size_t long_chunk_bytes;      /* ... of a long one, by halving; 0: no longer ones */
+    size_t part_bytes;            /* of three such chunks, for each node, or there are two */
+    size_t piece_bytes;           /* of a message of a pipe */
+    size_t leader_bytes;          /* messages up to here have one owner in each node */
+    bool halves;                  /* the schedule of this call */
+    const arc_reducer_t *reducer; /* of this call */
     lowlat_exchange_t exchange[LOWLAT_EXCHANGES];
     struct lowlat_pipe *pipe; /* for long messages (lowlat_pipe.c); NULL: we have none */
 } lowlat_net_t;

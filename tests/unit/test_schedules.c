@@ -12,10 +12,7 @@
 #include "lowlat_net.h"
 #include "lowlat_order.h"
 
-enum { MOST_NODES = 130, MOST_ELEMS = 600, TURNS = 2 };
-
-static const lowlat_schedule_fn_t schedules[] = {lowlat_schedule_doubling, lowlat_schedule_halving};
-enum { SCHEDULES = sizeof schedules / sizeof schedules[0], HALVING = 1 };
+enum { MOST_NODES = 130, MOST_ELEMS = 600, TURNS = 2, SCHEDULES = LOWLAT_SCHEDULES };
 
 /* ---- partners ---- */
 
@@ -61,8 +58,9 @@ TEST(partners_are_all_that_schedules_name)
         for (unsigned i = 0; i < SCHEDULES * TURNS * nodes; ++i) {
             const unsigned node = i / SCHEDULES / TURNS;
             const lowlat_role_t role = lowlat_role(node, nodes, i % TURNS);
-            const lowlat_schedule_fn_t schedule = schedules[i / TURNS % SCHEDULES];
-            for (unsigned step = 0; schedule(&role, step, MOST_ELEMS, 8, &move); ++step) {
+            const bool halves = i / TURNS % SCHEDULES == 1;
+            for (unsigned step = 0; lowlat_schedule(halves, &role, step, MOST_ELEMS, 8, &move);
+                 ++step) {
                 assert_true(is_partner(node, nodes, move.node));
             }
         }
@@ -180,9 +178,9 @@ typedef struct runner {
     uint32_t came[ELEMS];
 } runner_t;
 
-static void begin(runner_t *runner, lowlat_schedule_fn_t schedule)
+static void begin(runner_t *runner, bool halves)
 {
-    runner->over = !schedule(&runner->role, runner->step, ELEMS, 1, &runner->move);
+    runner->over = !lowlat_schedule(halves, &runner->role, runner->step, ELEMS, 1, &runner->move);
     runner->has_sent = 0 == lowlat_range_elems(runner->move.sent);
     runner->has_got = 0 == lowlat_range_elems(runner->move.received);
 }
@@ -205,7 +203,7 @@ static bool pass(runner_t *from, unsigned node, runner_t *to)
     return true;
 }
 
-static bool end(runner_t *runner, lowlat_schedule_fn_t schedule)
+static bool end(runner_t *runner, bool halves)
 {
     const lowlat_move_t *move = &runner->move;
 
@@ -220,13 +218,12 @@ static bool end(runner_t *runner, lowlat_schedule_fn_t schedule)
                                                : joined(own, came);
     }
     ++runner->step;
-    begin(runner, schedule);
+    begin(runner, halves);
     return true;
 }
 
 /* All nodes have the sums of the tree, and nobody waits for ever. */
-static void run_schedule(runner_t *runner, unsigned nodes, unsigned turn,
-                         lowlat_schedule_fn_t schedule)
+static void run_schedule(runner_t *runner, unsigned nodes, unsigned turn, bool halves)
 {
     bool moves = true;
 
@@ -235,14 +232,14 @@ static void run_schedule(runner_t *runner, unsigned nodes, unsigned turn,
         for (unsigned elem = 0; elem < ELEMS; ++elem) {
             runner[node].sum[elem] = part_of(node, elem);
         }
-        begin(&runner[node], schedule);
+        begin(&runner[node], halves);
     }
     while (moves) {
         moves = false;
         for (unsigned node = 0; node < nodes; ++node) {
             moves |=
                 !runner[node].over && pass(&runner[node], node, &runner[runner[node].move.node]);
-            moves |= end(&runner[node], schedule);
+            moves |= end(&runner[node], halves);
         }
     }
     for (unsigned elem = 0; elem < ELEMS; ++elem) {
@@ -260,7 +257,7 @@ TEST(schedules_add_along_the_tree_in_either_turn)
 
     for (unsigned nodes = 2; nodes <= MOST_NODES; ++nodes) {
         for (unsigned i = 0; i < SCHEDULES * TURNS; ++i) {
-            run_schedule(runner, nodes, i % TURNS, schedules[i / TURNS]);
+            run_schedule(runner, nodes, i % TURNS, i / TURNS == 1);
         }
     }
 }
@@ -271,7 +268,7 @@ TEST(halving_in_two_turns_sends_the_vector_twice_at_most)
 
     for (unsigned nodes = 2; nodes <= MOST_NODES; ++nodes) {
         for (unsigned turn = 0; turn < TURNS; ++turn) {
-            run_schedule(runner[turn], nodes, turn, schedules[HALVING]);
+            run_schedule(runner[turn], nodes, turn, true);
         }
         for (unsigned node = 0; node < nodes; ++node) {
             const unsigned sent = runner[0][node].elems_sent + runner[1][node].elems_sent;
