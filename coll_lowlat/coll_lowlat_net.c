@@ -157,10 +157,10 @@ bool lowlat_net_make(lowlat_module_t *module)
 void lowlat_net_release(lowlat_module_t *module, bool keeps)
 {
     if (NULL != module->port) {
-        lowlat_port_leave(mca_coll_lowlat_component.puts, module->port, false);
+        lowlat_port_leave(mca_coll_lowlat_component.puts, module->port);
     }
     if (NULL != module->opening) {
-        lowlat_port_leave(mca_coll_lowlat_component.puts, module->opening, true);
+        lowlat_port_leave(mca_coll_lowlat_component.puts, module->opening);
     }
     module->port = NULL;
     module->opening = NULL;

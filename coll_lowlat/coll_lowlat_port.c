@@ -41,7 +41,6 @@ static void disconnect_port(lowlat_puts_t *puts, lowlat_port_t *port)
         lowlat_port_free(port);
     } else {
         puts->refused = true;
-        ucx_worker_release(&puts->worker);
     }
     remove_user(puts);
 }
@@ -71,7 +70,7 @@ static void say_goodbye(lowlat_port_t *port)
  * Is a port that leaves over?  One that was freed before all had answered says goodbye when they
  * have, or is given up.
  */
-static bool has_left(lowlat_puts_t *puts, lowlat_port_t *port)
+static bool has_left(lowlat_port_t *port)
 {
     if (!port->greeted) {
         const lowlat_outcome_t outcome = lowlat_port_greeted(port);
@@ -80,7 +79,6 @@ static bool has_left(lowlat_puts_t *puts, lowlat_port_t *port)
             return LOWLAT_NO_CONNECTION == outcome ||
                    ARC_ERR_TIMEOUT == arc_wait_check(&port->unanswered, &patience, &hello);
         }
-        ucx_worker_release(&puts->worker);
         say_goodbye(port);
     }
     return !port->has_window || ucx_window_left(&port->window);
@@ -93,7 +91,7 @@ static void free_left_ports(lowlat_puts_t *puts)
 
     while (NULL != *at) {
         lowlat_port_t *port = *at;
-        if (!has_left(puts, port)) {
+        if (!has_left(port)) {
             at = &port->next;
             continue;
         }
@@ -208,10 +206,14 @@ void lowlat_puts_free(lowlat_puts_t *puts)
     free(puts);
 }
 
-void lowlat_puts_hold(lowlat_puts_t *puts)
+void lowlat_puts_hold(lowlat_puts_t *puts, int64_t ns)
 {
-    ucx_worker_hold(&puts->worker);
+    const int64_t end_ns = arc_now_ns() + ns;
+
     (void) pthread_mutex_lock(&puts->lock);
+    if (end_ns > puts->worker.held_ns) {
+        __atomic_store_n(&puts->worker.held_ns, end_ns, __ATOMIC_RELAXED);
+    }
     if (0 == puts->users++) {
         (void) opal_progress_register(drive_puts);
     }
@@ -220,8 +222,8 @@ void lowlat_puts_hold(lowlat_puts_t *puts)
 
 void lowlat_puts_settled(lowlat_puts_t *puts, bool connected)
 {
-    ucx_worker_release(&puts->worker);
     (void) pthread_mutex_lock(&puts->lock);
+    __atomic_store_n(&puts->worker.held_ns, 0, __ATOMIC_RELAXED);
     if (!connected) {
         puts->refused = true;
         remove_user(puts);
@@ -229,12 +231,9 @@ void lowlat_puts_settled(lowlat_puts_t *puts, bool connected)
     (void) pthread_mutex_unlock(&puts->lock);
 }
 
-void lowlat_port_leave(lowlat_puts_t *puts, lowlat_port_t *port, bool opens)
+void lowlat_port_leave(lowlat_puts_t *puts, lowlat_port_t *port)
 {
     if (port->greeted) {
-        if (opens) {
-            ucx_worker_release(&puts->worker); /* as lowlat_puts_settled() would have done */
-        }
         say_goodbye(port);
     }
     arc_wait_watch(&port->unanswered, &patience, NULL);

@@ -24,7 +24,7 @@ void lowlat_puts_free(lowlat_puts_t *puts); /* may be NULL */
 arc_stream_t *lowlat_port_stream(const lowlat_port_t *port, unsigned number);
 
 /* Nothing is put any more by a connected port, or one that opens yet; what peers put is awaited. */
-void lowlat_port_leave(lowlat_puts_t *puts, lowlat_port_t *port, bool opens);
+void lowlat_port_leave(lowlat_puts_t *puts, lowlat_port_t *port);
 
 /* A rank of the module to which the connection is broken, or as many as there are ranks. */
 unsigned lowlat_port_lost(const lowlat_module_t *module);
@@ -40,7 +40,7 @@ static inline lowlat_puts_t *lowlat_puts_new(const char **why)
 /* Never called without what lowlat_puts_new() makes. */
 #define lowlat_puts_free(_puts) ((void) (_puts))
 #define lowlat_port_stream(_port, _number) ((void) (_port), (void) (_number), (arc_stream_t *) NULL)
-#define lowlat_port_leave(_puts, _port, _opens) ((void) (_puts), (void) (_port), (void) (_opens))
+#define lowlat_port_leave(_puts, _port) ((void) (_puts), (void) (_port))
 #define lowlat_port_lost(_module) ((unsigned) ompi_comm_size((_module)->base.comm))
 #define lowlat_puts_transports(_puts) ((void) (_puts), "")
 #endif

@@ -76,11 +76,11 @@ void lowlat_port_free(lowlat_port_t *port);
 lowlat_outcome_t lowlat_port_greeted(lowlat_port_t *port);
 
 /*
- * Around a set-up: peers connect to us.  Its port is connected then and counts as a user until it
- * is freed; or there will be no more ports, and this one, which partners did not reach, is to be
- * left as it is.
+ * Around a set-up: peers connect to us, for `ns` at most.  Its port is connected then and counts as
+ * a user until it is freed; or there will be no more ports, and this one, which partners did not
+ * reach, is to be left as it is.
  */
-void lowlat_puts_hold(lowlat_puts_t *puts);
+void lowlat_puts_hold(lowlat_puts_t *puts, int64_t ns);
 void lowlat_puts_settled(lowlat_puts_t *puts, bool connected);
 
 #endif

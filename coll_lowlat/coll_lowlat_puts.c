@@ -213,9 +213,9 @@ static const char *settle_port(lowlat_module_t *module, lowlat_port_t *port,
     return outcome_texts[outcome];
 }
 
-/* Steps 1 and 2: LOWLAT_CONNECTED, and the worker is held; or the port is freed, or left. */
+/* Steps 1 and 2: LOWLAT_CONNECTED, and the worker is driven; or the port is freed, or left. */
 static lowlat_outcome_t make_and_attach(lowlat_module_t *module, lowlat_port_t *port,
-                                        wiring_t *wiring)
+                                        wiring_t *wiring, int64_t ns)
 {
     lowlat_outcome_t outcome = agree_on_outcome(module, make_port(module, port, wiring));
 
@@ -225,7 +225,7 @@ static lowlat_outcome_t make_and_attach(lowlat_module_t *module, lowlat_port_t *
         }
         return outcome;
     }
-    lowlat_puts_hold(mca_coll_lowlat_component.puts);
+    lowlat_puts_hold(mca_coll_lowlat_component.puts, ns);
     outcome = agree_on_outcome(module, attach_windows(module, port, wiring));
     if (LOWLAT_CONNECTED != outcome) {
         (void) settle_port(module, port, outcome);
@@ -238,7 +238,7 @@ static const char *open_port(lowlat_module_t *module, int64_t ns)
 {
     wiring_t wiring = {.partners = 0};
     lowlat_port_t *port = calloc(1, sizeof *port);
-    const lowlat_outcome_t outcome = make_and_attach(module, port, &wiring);
+    const lowlat_outcome_t outcome = make_and_attach(module, port, &wiring, ns);
 
     arc_module_free(&module->base, wiring.sent);
     arc_module_free(&module->base, wiring.received);

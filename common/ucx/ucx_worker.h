@@ -17,6 +17,7 @@
 
 #include "status.h"
 #include "ucx_transports.h"
+#include "wait.h"
 
 /* clang-format off */
 /* X(function): what we call of UCX; the only list. */
@@ -91,7 +92,8 @@ typedef struct ucx_worker {
     ucx_peer_t *peers;
     pthread_mutex_t lock; /* around every call of UCX; never held while waiting for a peer */
     bool locks;           /* several threads use MPI at the same time */
-    unsigned pending;     /* puts and flushes that have not ended, and holds; atomic */
+    unsigned pending;     /* puts and flushes that have not ended; atomic */
+    int64_t held_ns;      /* until then it is busy in any case; 0: not; atomic */
     bool loses;           /* some peer is lost; atomic */
 } ucx_worker_t;
 
@@ -118,21 +120,20 @@ ucx_peer_t *ucx_worker_peer(ucx_worker_t *worker, const void *address, size_t ad
 /* Drive it; the number of events. */
 int ucx_worker_drive(ucx_worker_t *worker);
 
-/* Is anything of ours under way, or is it held? */
+/*
+ * Is anything of ours under way?  Until a time that a set-up says it is busy in any case: a peer
+ * connects to us.
+ */
 static inline bool ucx_worker_is_busy(ucx_worker_t *worker)
 {
-    return 0 != __atomic_load_n(&worker->pending, __ATOMIC_RELAXED);
-}
+    int64_t held_ns = __atomic_load_n(&worker->held_ns, __ATOMIC_RELAXED);
 
-/* While it is held it is busy even if nothing of ours is under way: a peer connects to us. */
-static inline void ucx_worker_hold(ucx_worker_t *worker)
-{
-    (void) __atomic_fetch_add(&worker->pending, 1, __ATOMIC_RELAXED);
-}
-
-static inline void ucx_worker_release(ucx_worker_t *worker)
-{
-    (void) __atomic_fetch_sub(&worker->pending, 1, __ATOMIC_RELAXED);
+    if (0 != held_ns && arc_now_ns() >= held_ns) {
+        (void) __atomic_compare_exchange_n(&worker->held_ns, &held_ns, 0, false, __ATOMIC_RELAXED,
+                                           __ATOMIC_RELAXED);
+        held_ns = 0;
+    }
+    return 0 != held_ns || 0 != __atomic_load_n(&worker->pending, __ATOMIC_RELAXED);
 }
 
 static inline void ucx_worker_lock(ucx_worker_t *worker)
