@@ -129,7 +129,7 @@ lowlat_outcome_t lowlat_puts_worker(lowlat_puts_t *puts)
             ARC_OK == ucx_worker_open(&puts->worker, &puts->ucx,
                                       component->config.arc_ranks_per_node > 0 ? UCX_REACH_MACHINE
                                                                                : UCX_REACH_NETWORK,
-                                      mca_compat_threads());
+                                      mca_compat_threads_may_come());
     }
     const lowlat_outcome_t outcome = !puts->open     ? LOWLAT_NO_TRANSPORT
                                      : puts->refused ? LOWLAT_REFUSED

@@ -31,7 +31,6 @@ static bool take_value(quant_module_t *module, const char *value)
     const bool is_initial = 0 == strcmp(value, info_initial);
     quant_settings_t settings = mca_coll_quant_component.settings;
     const quant_wish_t wish = quant_wish_parse(value, &settings);
-
     const bool is_understood = QUANT_WISH_NONE != wish || is_initial;
 
     if (is_understood) {

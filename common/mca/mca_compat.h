@@ -79,6 +79,12 @@ static inline bool mca_compat_threads(void)
     return ompi_mpi_thread_multiple || (OMPI_MAJOR_VERSION >= 5 && opal_using_threads());
 }
 
+/* Now or later?  In Open MPI 5 a session that is opened later may ask for them. */
+static inline bool mca_compat_threads_may_come(void)
+{
+    return OMPI_MAJOR_VERSION >= 5 || mca_compat_threads();
+}
+
 /*
  * Do two processes send each other long messages at the same time?  Over TCP, pml ob1 has the ends
  * take turns: with long chunks halving on 4 nodes at 1 Gb/s took 1.1 to 1.4 times as long.
