@@ -223,6 +223,8 @@ void lowlat_puts_hold(lowlat_puts_t *puts, int64_t ns)
 void lowlat_puts_settled(lowlat_puts_t *puts, bool connected)
 {
     (void) pthread_mutex_lock(&puts->lock);
+    /* Another port that opens meanwhile is driven again when its ranks wait for the last answers.
+     */
     __atomic_store_n(&puts->worker.held_ns, 0, __ATOMIC_RELAXED);
     if (!connected) {
         puts->refused = true;

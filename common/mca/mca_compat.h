@@ -237,8 +237,8 @@ static inline bool mca_compat_on_one_node(struct ompi_communicator_t *comm)
 enum { MCA_COMPAT_OWN_PRIORITY = 35 };
 
 /*
- * The type of a request that has failed: Open MPI 4.1 asks the communicators of others than those
- * of point-to-point messages for no error handler.
+ * The type of a request that has failed.  For requests of collectives Open MPI 4.1 calls the error
+ * handler of MPI_COMM_WORLD, for those of point-to-point messages the communicator's.
  */
 enum { MCA_COMPAT_REQUEST_FAILED = OMPI_MAJOR_VERSION < 5 ? OMPI_REQUEST_PML : OMPI_REQUEST_COLL };
 

@@ -146,7 +146,7 @@ struct arc_module {
     arc_phase_t phase;
     arc_presence_t presence;
     bool key_was_set;    /* by the program, perhaps on this rank alone */
-    bool slots_alike;    /* on all ranks, whatever a key says */
+    bool slots_alike;    /* all ranks are in the same slots, whatever a key says */
     int64_t calls_to_go; /* in ARC_PHASE_FRESH, until the set-up; the same on all ranks */
     arc_reason_t declined;
     int agreement_tag;        /* the component's, or a request's own */
@@ -200,7 +200,10 @@ static inline void arc_module_count(arc_module_t *module, const arc_call_t *call
 /* Serve a blocking call, where calls are timed. */
 int arc_module_serve_timed(arc_module_t *module, const arc_call_t *call);
 
-/* In slots of calls that do not block: what all ranks do alike must not begin there. */
+/*
+ * May other ranks be absent from slots of calls that do not block?  Then no call there may send
+ * messages, take tags or count towards the set-up.
+ */
 static inline bool arc_module_may_be_alone(const arc_module_t *module)
 {
     return ARC_PHASE_FRESH == module->phase && module->key_was_set && !module->slots_alike;

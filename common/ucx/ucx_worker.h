@@ -91,7 +91,7 @@ typedef struct ucx_worker {
     size_t address_bytes;
     ucx_peer_t *peers;
     pthread_mutex_t lock; /* around every call of UCX; never held while waiting for a peer */
-    bool locks;           /* several threads use MPI at the same time */
+    bool locks;           /* several threads may use MPI at the same time */
     unsigned pending;     /* puts and flushes that have not ended; atomic */
     int64_t held_ns;      /* until then it is busy in any case; 0: not; atomic */
     bool loses;           /* some peer is lost; atomic */

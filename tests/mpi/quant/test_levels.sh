@@ -35,7 +35,7 @@ mpi_judge "np=18, 9 per node by seats" \
     mpi_for_tests mpi_start 18 180 "$nodes 9 --mca coll_arc_verbose 10" quantized -a hierarchical -p 9 -n 300000
 mpi_says "a line" "adds up on each node, in shared memory, .* a rank, levels 3,3" 1
 
-# More ranks than a node has: 200 of 10 nodes are right by the same command, in 80 s.
+# Many ranks.  200 on 10 nodes are right by the same command, with 200 and 20 in place of 88 and 8, in 80 s.
 mpi_judge "np=88, 8 per node" mpi_start 88 180 "$nodes 8 --mca coll_arc_verbose 10 --mca coll_quant_format int4" \
     quantized -a hierarchical -p 8 -n 262144 -c 1.157e-2
 mpi_says "a line" "adds up on each node, in shared memory, .* a rank, flat" 1
