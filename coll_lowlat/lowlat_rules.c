@@ -16,8 +16,8 @@
  * simulations of one rank a node without TCP (docs/scale.md).
  */
 static const char builtin[] = "twoshot, oneshot:0-256, caches=1-:oneshot:0-512,"
-                              "ranks=24-:caches=3-:twoshot:56-512,"
-                              "ranks=48-:caches=3-:twoshot:0-512,"
+                              "ranks=16-:caches=2-:twoshot:56-512,"
+                              "ranks=64-:caches=3-:twoshot:0-512,"
                               "ranks=2-8:oneshot:0-1k, ranks=2-4:oneshot:0-4k,"
                               "ranks=2:oneshot:0-16k,"
                               "ranks=2:cores=prefetching:oneshot:0-32k,"

@@ -222,27 +222,42 @@ static void write_data(core_t *core, const void *address)
     }
 }
 
-/* out = parts[0] + ..., of `bytes` each: only the time. */
+/* Does a vector have a line this many bytes behind the start of its first one? */
+static bool has_line(const void *vector, size_t bytes, size_t behind)
+{
+    return behind < (uintptr_t) vector % MODEL_LINE_BYTES + bytes;
+}
+
+static const unsigned char *line_behind(const void *vector, size_t behind)
+{
+    return (const unsigned char *) vector - (uintptr_t) vector % MODEL_LINE_BYTES + behind;
+}
+
+/* out = parts[0] + ..., of `bytes` each: only the time.  Each vector may start anywhere in its
+ * first line. */
 static void stream(const void *const *parts, unsigned n, const void *out, size_t bytes,
                    double add_ns)
 {
     core_t *core = self();
-    const size_t skew = (uintptr_t) parts[0] % MODEL_LINE_BYTES;
     double last_ns = 0;
     unsigned lines = 0;
 
     model_clock_settle();
     core->last_flag = no_line;
-    for (size_t at = 0; at < bytes; at += MODEL_LINE_BYTES - (0 == at ? skew : 0)) {
+    for (size_t behind = 0; behind < bytes + MODEL_LINE_BYTES; behind += MODEL_LINE_BYTES) {
         for (unsigned part = 0; part < n; ++part) {
-            const double there = read_data(core, (const unsigned char *) parts[part] + at);
-            last_ns = there > last_ns ? there : last_ns;
-            model_clock_advance(add_ns);
-            if (0 == ++lines % SETTLE_EVERY) {
-                model_clock_settle();
+            if (has_line(parts[part], bytes, behind)) {
+                const double there = read_data(core, line_behind(parts[part], behind));
+                last_ns = there > last_ns ? there : last_ns;
+                model_clock_advance(add_ns);
+                if (0 == ++lines % SETTLE_EVERY) {
+                    model_clock_settle();
+                }
             }
         }
-        write_data(core, (const unsigned char *) out + at);
+        if (has_line(out, bytes, behind)) {
+            write_data(core, line_behind(out, behind));
+        }
     }
     model_clock_await(last_ns);
     model_clock_settle();

@@ -187,7 +187,8 @@ double model_lines_write(model_lines_t *lines, size_t line, unsigned core, doubl
 {
     const model_machine_t *machine = lines->machine;
     line_t *l = line_at(lines, line);
-    double there = at_ns + own_write_ns;
+    /* Of a line that it has asked for already the core waits for the arrival. */
+    double there = later(at_ns + own_write_ns, l->free_ns);
 
     if (!model_lines_owns(lines, line, core)) {
         cores_t *others = &l->holders;
