@@ -243,6 +243,12 @@ enum { MCA_COMPAT_OWN_PRIORITY = 35 };
 enum { MCA_COMPAT_REQUEST_FAILED = OMPI_MAJOR_VERSION < 5 ? OMPI_REQUEST_PML : OMPI_REQUEST_COLL };
 
 /*
+ * Open MPI frees a request that has failed and then asks its communicator for the error handler, so
+ * the communicator must stay.  From 6.0 on persistent ones are left to the program.
+ */
+enum { MCA_COMPAT_FREES_FAILED_PERSISTENT = OMPI_MAJOR_VERSION < 6 };
+
+/*
  * Tags of our own agreements, and what is added to them for what is gathered at a set-up.  Those of
  * Open MPI itself begin at -7 and go downwards, those of programs at 0 and upwards; -1 means any.
  * All networks keep them apart: some carry only 24 bits.

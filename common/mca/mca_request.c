@@ -107,19 +107,20 @@ static int request_free(ompi_request_t **handle)
 {
     arc_request_t *request = (arc_request_t *) *handle;
     struct ompi_communicator_t *comm = request->module->comm;
+    const bool persistent = request->super.super.req_persistent;
     const bool failed = MPI_SUCCESS != request->super.super.req_status.MPI_ERROR;
 
     if (!REQUEST_COMPLETE(&request->super.super)) {
         return MPI_ERR_REQUEST;
     }
     OMPI_REQUEST_FINI(&request->super.super);
-    if (request->super.super.req_persistent) {
+    if (persistent) {
         arc_call_hold(&request->call, false);
         OBJ_RELEASE(request->module);
     }
     opal_free_list_return(&all.requests, &request->super.super.super);
     *handle = MPI_REQUEST_NULL;
-    if (!failed) {         /* else Open MPI still asks the communicator for its error handler */
+    if (!failed || (persistent && !MCA_COMPAT_FREES_FAILED_PERSISTENT)) {
         OBJ_RELEASE(comm); /* which may be its end */
     }
     return OMPI_SUCCESS;

@@ -19,6 +19,7 @@
  *             comes to the call: what it receives and sends may not be theirs
  *   -d        the call does not block and has a duplicate of MPI_COMM_WORLD, which alone returns
  *             errors and is freed while the call is pending
+ *   -p        the call is that of a persistent request on a duplicate of MPI_COMM_WORLD
  *   -l SEC    nobody stays away: a sum of so many elements that it takes longer than SEC must
  *             succeed, because the limit is for standing still
  *
@@ -31,6 +32,7 @@
 #include <time.h>
 
 #include "harness.h"
+#include "persistent.h"
 
 enum { NORMAL_CALLS = 20, LONGEST_ELEMS = 1 << 26 };
 
@@ -206,6 +208,42 @@ static void check_freed(float *data, int count, int missing, unsigned away_secon
              missing);
 }
 
+/*
+ * Where Open MPI leaves the failed request to the program (6), the communicator ends as any other:
+ * the next one has its place.
+ */
+static void check_persistent(float *data, int count, int missing, unsigned away_seconds)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Comm next = MPI_COMM_NULL;
+    long process = getpid();
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Bcast(&process, 1, MPI_LONG, missing, comm);
+    persistent_allreduce_init(MPI_IN_PLACE, data, count, MPI_FLOAT, MPI_SUM, comm, &request);
+    if (world_rank == missing) {
+        stay_away(world_ranks - 1, away_seconds);
+    } else {
+        MPI_Start(&request);
+        tap_check(MPI_Wait(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS,
+                  "returned success without rank %d", missing);
+        tap_check(kill((pid_t) process, SIGRTMIN) == 0, "no signal to rank %d", missing);
+    }
+    const bool is_left = MPI_REQUEST_NULL != request;
+    const MPI_Fint place = MPI_Comm_c2f(comm);
+    if (is_left) {
+        MPI_Request_free(&request);
+    }
+    MPI_Comm_free(&comm);
+    MPI_Comm_dup(MPI_COMM_SELF, &next);
+    tap_check(!is_left || place == MPI_Comm_c2f(next), "the communicator is still there");
+    MPI_Comm_free(&next);
+    tap_case("a started request without rank %d ends in an error, and with its communicator",
+             missing);
+}
+
 /* Before there are threads, which inherit it: signals wait for stay_away(). */
 static void hold_signals(void)
 {
@@ -257,13 +295,14 @@ int main(int argc, char **argv)
     bool is_first = false;
     bool unmaps = false;
     bool frees = false;
+    bool persists = false;
 
     hold_signals();
     tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION('r', missing), OPTION('w', away_seconds), OPTION('n', count),
                  OPTION('f', is_first), OPTION('u', unmaps), OPTION('b', count_before),
                  OPTION('s', scatters), OPTION('g', gathers), OPTION('l', long_seconds),
-                 OPTION('d', frees));
+                 OPTION('d', frees), OPTION('p', persists));
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     if (long_seconds > 0) {
         check_long(count, long_seconds);
@@ -275,6 +314,8 @@ int main(int argc, char **argv)
         }
         if (frees) {
             check_freed(data, count, missing, away_seconds);
+        } else if (persists) {
+            check_persistent(data, count, missing, away_seconds);
         } else if (unmaps) {
             check_unmapped(count, missing, away_seconds);
         } else {

@@ -143,6 +143,7 @@ mpi_beside mpi_in_time check_late "quant hierarchical, more shared memory, nonbl
 mpi_beside mpi_in_time check_late "nonblocking, on a freed communicator, np=2" 2 1 "--mca coll_arc_setup_calls 0" 8 -d
 mpi_beside mpi_in_time check_late "nonblocking, on a freed communicator, quant, np=3" 3 1 \
     "$quant --mca coll_arc_setup_calls 0" 300000 -d
+mpi_beside mpi_in_time check_late "a persistent request, np=2" 2 1 "" 8 -p
 mpi_join
 # A communicator whose sums are not accurate enough stays exact: nonblocking calls are messages of ours then, of
 # which some may still be under way after the error.
