@@ -233,8 +233,9 @@ static const unsigned char *line_behind(const void *vector, size_t behind)
     return (const unsigned char *) vector - (uintptr_t) vector % MODEL_LINE_BYTES + behind;
 }
 
-/* out = parts[0] + ..., of `bytes` each: only the time.  Each vector may start anywhere in its
- * first line. */
+/*
+ * out = parts[0] + ..., of `bytes` each: only the time.  Each may start anywhere in its first line.
+ */
 static void stream(const void *const *parts, unsigned n, const void *out, size_t bytes,
                    double add_ns)
 {

@@ -118,6 +118,27 @@ TEST(rules_take_the_faster_of_equal_bits)
     }
 }
 
+/* The rows of docs/data/model_choice.csv in which they lose most: too little to learn a choice. */
+TEST(rules_lose_less_than_a_fifth)
+{
+    static const struct {
+        const char *machine;
+        unsigned ranks;
+        size_t bytes;
+        const char *other;
+    } rows[] = {
+        {"xeon-8480", 64, 128, "oneshot"}, {"xeon-8375c", 64, 256, "oneshot"},
+        {"epyc-7763", 12, 128, "twoshot"}, {"epyc-9654", 16, 512, "oneshot"},
+        {"epyc-7763", 128, 8, "oneshot"},
+    };
+
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        const model_machine_t machine = read_machine(rows[i].machine);
+        const double us = run(&machine, "auto", rows[i].ranks, rows[i].bytes).us;
+        assert_true(us < 1.2 * run(&machine, rows[i].other, rows[i].ranks, rows[i].bytes).us);
+    }
+}
+
 /* What is promised of nodes with two sockets of 64 cores and of 128 (docs/scale.md). */
 TEST(big_nodes_take_a_third_of_what_tuned_takes)
 {
