@@ -256,7 +256,7 @@ check_odd_rank() {
                 label="$odd on rank 3 of 5${nodes:+, declared nodes}${async:+, asynchronous exchange}"
                 for program in "$agree -c 0" "$pending"; do
                     mpi_judge "$label, ${program##*/}" \
-                        mpi_patiently mpi_start_each 20 "$nodes --mca coll_arc_verbose 2" "$program" "$program" \
+                        mpi_patiently mpi_start_each 10 "$nodes --mca coll_arc_verbose 2" "$program" "$program" \
                         "$program" "env OMPI_MCA_$odd $program" "$program"
                     mpi_serves 0
                     mpi_says "said once" "coll_lowlat: not used: " 1

@@ -221,12 +221,12 @@ mpi_start_each() {
     mpi_inspect
 }
 
-# mpi_patiently mpi_start ...: again while it fails, for two minutes at most.  For runs with pmix_base_async_modex,
+# mpi_patiently mpi_start ...: again while it fails, for four minutes at most.  For runs with pmix_base_async_modex,
 # with which plain Open MPI 4.1.4 fails in MPI_Init ("PML add procs failed") where rank 0 starts a little later than
 # the others, in four of eight runs of a script for each rank, and now and again waits for ever in the first
-# MPI_Comm_dup.
+# MPI_Comm_dup; 5.0.7 does so in four of five runs of five ranks.
 mpi_patiently() {
-    mpi_patience_ends=$(($(date +%s) + 120))
+    mpi_patience_ends=$(($(date +%s) + 240))
     while :; do
         "$@"
         [ "$mpi_status" -ne 0 ] && [ "$(date +%s)" -lt $mpi_patience_ends ] || break
