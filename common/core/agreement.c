@@ -147,7 +147,8 @@ static int64_t more_time_ns(const arc_agreement_t *agreement, int64_t timeout_ns
 
 void arc_agreement_give_up(arc_agreement_t *agreement)
 {
-    agreement->known[0] = agreement->link[0 != agreement->link[1].received_bytes].peer;
+    /* A send waits, too: Open MPI's first message over TCP, until its receiver answers. */
+    agreement->known[0] = agreement->link[NULL != agreement->link[1].receive.handle].peer;
     tell_the_others(agreement);
     arc_task_abort(&agreement->steps.task);
 }

@@ -26,7 +26,7 @@
  * all to whom it sends in an agreement, and ends.  To whom it would have sent later in this one the
  * notice comes in place of that message, and to the others in place of the message of the next
  * agreement, which there will not be.  In this way all are told who wait for a rank that waits, and
- * who come late: it is enough if one rank has a time limit.
+ * who come late: one rank with a time limit is enough if the missing one comes in the end.
  *
  * A roll call is an agreement among ranks of which some may be deaf: they do not take part at all.
  * Each rank asks beforehand which of its partners are there.  It may get no answer.

@@ -30,18 +30,26 @@ typedef struct held_stream {
 } held_stream_t;
 
 static mailbox_t mail[SIM_HELD_RANKS][SIM_HELD_RANKS]; /* [from][to] */
-static unsigned long all_sent;
+static unsigned long moves;                            /* messages sent, and ranks that have come */
+static bool has_come[SIM_HELD_RANKS];
 static held_stream_t held[SIM_HELD_RANKS];
+
+static void come(unsigned rank)
+{
+    moves += !has_come[rank];
+    has_come[rank] = true;
+}
 
 static arc_status_t held_send(arc_stream_t *base, unsigned peer, const void *buffer, size_t bytes,
                               arc_stream_request_t *request)
 {
     mailbox_t *box = &mail[base->rank][peer];
 
+    come(base->rank);
     assert_true(peer < base->ranks && peer != base->rank);
     assert_true(box->sent < LINK_MESSAGES && bytes <= sizeof box->message[0].words);
     message_t *message = &box->message[box->sent++];
-    ++all_sent;
+    ++moves;
     memcpy(message->words, buffer, bytes);
     message->bytes = bytes;
     request->handle = box;
@@ -73,6 +81,8 @@ static arc_status_t held_test(arc_stream_t *base, arc_stream_request_t *request)
         memcpy(pending->buffer, message->words, message->bytes);
         request->bytes = message->bytes;
         pending->started = false;
+    } else if (!has_come[(unsigned) ((mailbox_t *) request->handle - mail[base->rank])]) {
+        return ARC_IN_PROGRESS;
     }
     request->handle = NULL;
     return ARC_OK;
@@ -94,6 +104,7 @@ void sim_held_make(unsigned ranks)
         .send = held_send, .receive = held_receive, .test = held_test, .abort = held_abort};
 
     memset(mail, 0, sizeof mail);
+    memset(has_come, 0, sizeof has_come);
     memset(held, 0, sizeof held);
     for (unsigned rank = 0; rank < ranks; ++rank) {
         held[rank].base = (arc_stream_t){.ops = &ops, .rank = rank, .ranks = ranks};
@@ -124,9 +135,10 @@ static bool run_once(unsigned ranks, arc_task_t *const *tasks, const bool *runs,
     for (unsigned rank = 0; rank < ranks; ++rank) {
         if (runs[rank] && ARC_IN_PROGRESS == statuses[rank]) {
             arc_task_t *task = tasks[rank];
-            const unsigned long before = task->steps + all_sent;
+            const unsigned long before = task->steps + moves;
+            come(rank);
             statuses[rank] = task->ops->progress(task);
-            moved = moved || before != task->steps + all_sent || ARC_IN_PROGRESS != statuses[rank];
+            moved = moved || before != task->steps + moves || ARC_IN_PROGRESS != statuses[rank];
         }
     }
     return moved;

@@ -1,6 +1,7 @@
 /*
- * A network that holds every message until its receiver asks for it: arc_stream_t for agreements of
- * which some ranks do not come, or do not hear.
+ * A network that holds every message until its receiver asks for it, and every send until its
+ * receiver has come, as TCP does at the first contact: arc_stream_t for agreements of which some
+ * ranks do not come, or do not hear.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
