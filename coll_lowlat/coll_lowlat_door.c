@@ -28,8 +28,7 @@ static __attribute__((noinline)) unsigned choose_special(const lowlat_module_t *
                                                          size_t bytes, unsigned algorithm)
 {
     const lowlat_net_t *net = module->group.net;
-    /* The 31 bits are those of Open MPI's packing. */
-    const size_t arena_limit = arc_min(INT32_MAX, module->max_arena_bytes / LOWLAT_MIN_SLOTS);
+    const size_t arena_limit = module->max_arena_bytes / LOWLAT_MIN_SLOTS;
 
     if (!reduction->packed) {
         return NULL != net || lowlat_algorithms[algorithm].reproducible ? algorithm
@@ -39,8 +38,8 @@ static __attribute__((noinline)) unsigned choose_special(const lowlat_module_t *
         return bytes <= arc_min(module->group.block_bytes, arena_limit) ? LOWLAT_ALGORITHM_ONESHOT
                                                                         : LOWLAT_PASS_DOWN;
     }
-    const size_t one_owner_bytes = 1 == net->owners ? SIZE_MAX : net->leader_bytes;
-    const size_t limit = arc_min(arena_limit, arc_min(one_owner_bytes, net->chunk_bytes));
+    /* Packed elements have no gaps, so ranks that are alone on their nodes stage nothing. */
+    const size_t limit = net->single ? net->leader_bytes : arc_min(net->leader_bytes, arena_limit);
     const bool may_reorder = ompi_op_is_commute(reduction->op);
     return bytes <= limit && (may_reorder || module->topology.in_order) ? LOWLAT_ALGORITHM_DOUBLING
                                                                         : LOWLAT_PASS_DOWN;

@@ -89,6 +89,8 @@ enum {
 _Static_assert((int) LOWLAT_MAX_ELEMENT_BYTES <= (int) LOWLAT_CHUNK_BYTES &&
                    (int) LOWLAT_MAX_ELEMENT_BYTES <= (int) LOWLAT_NODES_CHUNK_BYTES,
                "a chunk has room for an element");
+_Static_assert((int) LOWLAT_LEADER_BYTES <= (int) LOWLAT_NODES_CHUNK_BYTES,
+               "a function of the program gets whole vectors: in one chunk, of one owner");
 _Static_assert(LOWLAT_CHUNK_BYTES % (int) LOWLAT_PAGE_BYTES == 0,
                "whole pages: the second arena begins where the first one ends");
 _Static_assert((int) LOWLAT_SLOTS >= (int) LOWLAT_MIN_SLOTS, "a pipeline needs so many");

@@ -12,15 +12,16 @@ if ! mpi_have_plugin; then
     exit
 fi
 
-# check_served LABEL RANKS "MCA ARGUMENTS" BYTES: all of it is served.
+# check_served LABEL RANKS "MCA ARGUMENTS" BYTES [ALGORITHM]: all of it is served.
 check_served() {
     mpi_judge "$1" mpi_start "$2" 60 "--mca coll_arc_verbose 2 $3" user_types -s -b "$4"
     mpi_says "nothing is passed down" 'passed  ' 0
     mpi_reductions=$(sed -n 's/^# reductions: //p' "$mpi_scratch/out")
     # Open MPI may have calls of its own.
-    awk -v least="$mpi_reductions" '/served  oneshot/ { calls = $3 } END { exit calls < least }' \
-        "$mpi_scratch/said"
-    mpi_result $? "$1: $mpi_reductions reductions are served by oneshot"
+    awk -v least="$mpi_reductions" -v algorithm="${5-oneshot}" '
+        /served / && $2 == algorithm { calls = $3 }
+        END { exit calls < least }' "$mpi_scratch/said"
+    mpi_result $? "$1: $mpi_reductions reductions are served by ${5-oneshot}"
 }
 
 for ranks in 2 4 5; do
@@ -43,6 +44,10 @@ done
 for algorithm in $(mpi_lowlat_algorithms nodes); do
     mpi_run "np=5, 2 on a node, $algorithm" 5 60 \
         "--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_algorithm $algorithm" user_types
+done
+for per_node in 1 2; do
+    check_served "np=4, $per_node on a node, up to 16 KiB" 4 \
+        "--mca coll_arc_ranks_per_node $per_node --mca coll_lowlat_algorithm doubling" 16384 doubling
 done
 # Chosen: Open MPI's own algorithms, which a trial may prefer, fail for negative extents.
 mpi_run "np=3 negative extents between nodes" 3 60 \
