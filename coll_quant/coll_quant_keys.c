@@ -44,7 +44,7 @@ static bool take_value(quant_module_t *module, const char *value)
                        "coll_quant_target_nmse has it",
                        value, coll_quant_key);
     }
-    module->base.key_was_set = module->base.key_was_set || !is_initial;
+    module->base.key_was_set = true;
     arc_module_show(&module->base, NULL);
     coll_quant_renew(module);
     return is_understood;

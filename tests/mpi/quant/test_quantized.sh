@@ -67,6 +67,7 @@ mpi_run "np=2 named in --mca coll" 2 60 \
 # The key over the life of a communicator; unknown words are part of it, and verbose 0 silences them.
 for ranks in 2 3; do
     mpi_run "np=$ranks info key" "$ranks" 120 "--mca coll_arc_verbose 0" info_key
+    mpi_run "np=$ranks info key, enabled" "$ranks" 60 "$on --mca coll_arc_verbose 0" info_key -p
 done
 # Exact: by format, and switched off in so many words although the list names it.
 mpi_run "np=3 fp32" 3 60 "$on --mca coll_quant_format fp32" agree
