@@ -214,6 +214,10 @@ static arc_reason_t decide(quant_module_t *module, quant_call_t *call, arc_momen
     if (ARC_AT_RUN != moment) {
         return call->is_half_sum ? ARC_REASON_NONE : reason;
     }
+    /* What a set-up that broke lacks is not touched; who asks looks at the phase. */
+    if (ARC_PHASE_BROKEN == base->phase) {
+        return reason;
+    }
     if (ARC_REASON_NONE == reason) {
         reason = coll_quant_limit_reason(module, call->operation.collective);
     }
