@@ -12,7 +12,6 @@
 
 #include "coll_lowlat_allreduce.h"
 #include "coll_lowlat_choice.h"
-#include "float_env.h"
 #include "mca_entry.h"
 #include "mca_presence.h"
 #include "sizes.h"
@@ -86,8 +85,8 @@ static inline bool lacks_memory(const lowlat_module_t *module, unsigned algorith
  * Calls that the module is not ready for: agree on the configuration where it is not known to be
  * the same, set up at the first that is eligible, get more memory at the first that is
  * long.  All ranks make the same calls, so all are here together.  Returns the
- * verdict, and the algorithm that now counts.  What all decide alike must not follow how each one's
- * program rounds, or traps.
+ * verdict, and the algorithm that now counts.  Integers decide, whatever each one's program does
+ * about floating point.
  */
 static __attribute__((noinline, cold)) arc_reason_t prepare(lowlat_module_t *module,
                                                             arc_reason_t verdict,
@@ -95,7 +94,6 @@ static __attribute__((noinline, cold)) arc_reason_t prepare(lowlat_module_t *mod
                                                             size_t bytes, unsigned *algorithm)
 {
     arc_module_t *base = &module->base;
-    ARC_IN_DEFAULT_FLOAT_ENV;
 
     if (ARC_PHASE_FRESH == base->phase) {
         arc_presence_agree(base);

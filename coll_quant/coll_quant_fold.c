@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "coll_quant_call.h"
-#include "float_env.h"
 #include "mca_levels.h"
 #include "reduce.h"
 #include "settled.h"
@@ -136,7 +135,6 @@ int coll_quant_fold_look(quant_module_t *module, const quant_operation_t *operat
     if (0 == arena_bytes) {
         return MPI_SUCCESS;
     }
-    ARC_IN_DEFAULT_FLOAT_ENV;
     const arc_status_t status = share(module, make_exchange(module, &facts), arena_bytes, &facts);
     module->wait.yields = facts.cores_shared ? LOWLAT_YIELDS : 0;
     if (ARC_OK == status) {
@@ -162,7 +160,6 @@ int coll_quant_fold_check(quant_module_t *module, const quant_operation_t *opera
     }
     /* What was not granted is not asked for again. */
     if (arena_bytes > module->fold.asked_bytes && arena_bytes > group->arena_bytes) {
-        ARC_IN_DEFAULT_FLOAT_ENV;
         if (ARC_OK == share(module, true, arena_bytes, NULL)) { /* without it is slower */
             arc_module_log(&module->base, ARC_LOG_CHOICE,
                            "memory of the nodes grows, %zu bytes a rank",

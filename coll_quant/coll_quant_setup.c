@@ -200,10 +200,11 @@ static void warn_of_levels(quant_module_t *module)
 
 /*
  * Format, algorithm and configuration for the settings.  A number that tells which, for the ranks
- * to compare.
+ * to compare: so whatever each one's program does about floating point.
  */
 static uint64_t choose_config(quant_module_t *module)
 {
+    ARC_IN_DEFAULT_FLOAT_ENV;
     module->config = (quant_config_t){
         .kernels = &mca_coll_quant_component.kernels,
         .per_node = ranks_per_node(&module->topology),
@@ -242,7 +243,6 @@ static void forget(quant_module_t *module)
 /*
  * The ranks compare their settings, which the info key may have changed, and then what they choose,
  * which comes from the C library's functions, too; these may differ in the last bit between hosts.
- * In C's default floating-point environment, whatever each rank's program has set.
  */
 static __attribute__((noinline, cold)) void agree_on_settings(quant_module_t *module)
 {
@@ -298,7 +298,6 @@ __attribute__((cold)) arc_reason_t coll_quant_set_up_if_needed(quant_module_t *m
         arc_module_uninstall(base);
     }
     if (ARC_PHASE_AGREED == base->phase && ARC_REASON_NONE == verdict) {
-        ARC_IN_DEFAULT_FLOAT_ENV;
         set_up(module);
         coll_quant_show(module);
     }
@@ -311,7 +310,6 @@ __attribute__((cold)) arc_reason_t coll_quant_set_up_if_needed(quant_module_t *m
 void coll_quant_agree_if_due(quant_module_t *module, size_t bytes)
 {
     if (ARC_PHASE_FRESH == module->base.phase && !arc_module_is_young(&module->base, bytes)) {
-        ARC_IN_DEFAULT_FLOAT_ENV;
         agree_on_settings(module);
         coll_quant_show(module);
     }

@@ -7,6 +7,7 @@
 #ifndef MCA_COMPAT_PMIX_H
 #define MCA_COMPAT_PMIX_H
 
+#include "float_env.h"
 #include "mca_compat.h"
 
 #if OMPI_MAJOR_VERSION >= 5
@@ -76,6 +77,7 @@ static inline bool mca_compat_published(char *key, opal_process_name_t name, int
                                         uint32_t *value)
 {
     bool here = true;
+    ARC_IN_DEFAULT_FLOAT_ENV; /* whatever PMIx reckons with */
 
     *value = 0;
 #if OMPI_MAJOR_VERSION >= 5

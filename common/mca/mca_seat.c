@@ -1,6 +1,7 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include "float_env.h"
 #include "mca_seat.h"
 
 static uint16_t number_of(hwloc_topology_t topology, hwloc_obj_type_t type,
@@ -33,6 +34,7 @@ lowlat_seat_t mca_seat_of_cores(const arc_cores_t *cores)
     lowlat_seat_t seat = {{0}};
     hwloc_bitmap_t cpuset = hwloc_bitmap_alloc();
     uint32_t known = 0;
+    ARC_IN_DEFAULT_FLOAT_ENV; /* hwloc reckons with floats where it loads a topology */
 
     /* Most programs have it by now: mpirun's daemon gives it to them in MPI_Init. */
     const bool has_topology =

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "float_env.h"
 #include "sizes.h"
 #include "ucx_window.h"
 #include "wait.h"
@@ -233,6 +234,7 @@ arc_status_t ucx_window_create(ucx_window_t *window, ucx_worker_t *worker, size_
                                          .drop = window_drop,
                                          .progress = window_progress,
                                          .look = window_look};
+    ARC_IN_DEFAULT_FLOAT_ENV;
 
     *window = (ucx_window_t){.window = {.ops = &ops, .bytes = bytes, .peers = peers},
                              .worker = worker,
@@ -254,6 +256,7 @@ arc_status_t ucx_window_card(const ucx_window_t *window, unsigned peer, ucx_card
     const ucx_library_t *library = worker->library;
     void *key = NULL;
     size_t key_bytes = 0;
+    ARC_IN_DEFAULT_FLOAT_ENV;
 
     memset(card, 0, sizeof *card);
     ucx_worker_lock(worker);
@@ -314,6 +317,7 @@ arc_status_t ucx_window_attach(ucx_window_t *window, unsigned peer, const ucx_ca
     ucx_worker_t *worker = window->worker;
     const ucx_library_t *library = worker->library;
     ucx_endpoint_t *endpoint = &window->endpoint[peer];
+    ARC_IN_DEFAULT_FLOAT_ENV;
 
     if (card_magic != card->magic || card->address_bytes > sizeof card->address ||
         card->key_bytes > sizeof card->key ||
@@ -357,6 +361,7 @@ static bool is_over(ucx_window_t *window, arc_window_request_t *request)
 arc_status_t ucx_window_greet(ucx_window_t *window)
 {
     arc_status_t status = ARC_OK;
+    ARC_IN_DEFAULT_FLOAT_ENV;
 
     for (unsigned peer = 0; peer < window->window.peers && ARC_OK == status; ++peer) {
         status = put_word(window, peer, HELLO);
@@ -403,6 +408,7 @@ void ucx_window_leave(ucx_window_t *window)
 {
     ucx_worker_t *worker = window->worker;
     const ucp_request_param_t param = param_of(worker);
+    ARC_IN_DEFAULT_FLOAT_ENV;
 
     (void) window_fence(&window->window);
     for (unsigned peer = 0; peer < window->window.peers; ++peer) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "float_env.h"
 #include "ucx_worker.h"
 
 /* ---- the library ---- */
@@ -64,6 +65,7 @@ arc_status_t ucx_library_open(ucx_library_t *library, const char **why)
     unsigned major = 0;
     unsigned minor = 0;
     unsigned release = 0;
+    ARC_IN_DEFAULT_FLOAT_ENV;
 
     memset(library, 0, sizeof *library);
     library->handle = open_quietly();
@@ -173,6 +175,8 @@ static arc_status_t open_worker(ucx_worker_t *worker)
 arc_status_t ucx_worker_open(ucx_worker_t *worker, const ucx_library_t *library, ucx_reach_t reach,
                              bool locks)
 {
+    ARC_IN_DEFAULT_FLOAT_ENV;
+
     *worker = (ucx_worker_t){.library = library, .reach = reach, .locks = locks};
     /* What is given to ucp_config_modify() overrides the user's choice, so that is looked at first.
      */
@@ -265,6 +269,7 @@ static void close_endpoint(ucx_worker_t *worker, ucp_ep_h ep)
 void ucx_worker_close(ucx_worker_t *worker)
 {
     const ucx_library_t *library = worker->library;
+    ARC_IN_DEFAULT_FLOAT_ENV;
 
     while (NULL != worker->peers) {
         ucx_peer_t *peer = worker->peers;
@@ -281,6 +286,7 @@ void ucx_worker_close(ucx_worker_t *worker)
 int ucx_worker_drive(ucx_worker_t *worker)
 {
     int events = 0;
+    ARC_IN_DEFAULT_FLOAT_ENV;
 
     /* Who holds the lock drives it, too. */
     if (!worker->locks || 0 == pthread_mutex_trylock(&worker->lock)) {

@@ -5,6 +5,9 @@
  * It is for transports that write remote memory by themselves.  UCP would emulate puts over
  * others, by messages that the peer's program must drive; peers with these only are refused.
  *
+ * UCX reckons with doubles where it makes connections: what may do so runs in C's default
+ * floating-point environment, so that nothing traps.
+ *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef UCX_WORKER_H

@@ -28,6 +28,7 @@ for per_node in 1 2; do
     mpi_run "np=4 set-up, $per_node a node, time limit" 4 60 \
         "--mca coll_arc_ranks_per_node $per_node --mca coll_arc_timeout 20" trapped
 done
+mpi_run "np=4 puts" 4 60 "--mca coll_arc_ranks_per_node 2 --mca coll_lowlat_nodes_transport puts" trapped
 at_once="--mca coll_arc_setup_calls 0"
 for options in "" -t; do
     mpi_run "np=3 polled $options" 3 60 "$at_once" polled $options

@@ -3,7 +3,8 @@
  * on each rank. Its sums are exact: only arithmetic that is not its own could trap. After each
  * call it finds its environment as it left it. Each length is summed twice on a new communicator,
  * so that set-up, growth and trials come in this environment: on two duplicates, and on the first
- * 2, 3, ... ranks and MPI_COMM_WORLD, each another shape.
+ * 2, 3, ... ranks and MPI_COMM_WORLD, each another shape.  While a rank waits in a set-up, Open MPI
+ * calls a function of the program: that finds its environment, too.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -86,6 +87,69 @@ static void check_shapes(void)
     tap_case("MPI_COMM_WORLD: the same");
 }
 
+/* ---- a function of the program, called in somebody else's wait ---- */
+
+/* A sum and a difference that differ by how they are rounded.  Not fegetround(), which looks at the
+ * x87 unit. */
+typedef struct rounded {
+    double sum;
+    double difference;
+} rounded_t;
+
+static rounded_t noted;
+
+static rounded_t round_here(void)
+{
+    static volatile double one = 1;
+    static volatile double tiny = 0x1p-60;
+
+    return (rounded_t){one + tiny, one - tiny};
+}
+
+static void add_and_note(void *in, void *sums, int *count, MPI_Datatype *type)
+{
+    (void) type;
+    noted = round_here();
+    for (int i = 0; i < *count; i++) {
+        ((int *) sums)[i] += ((const int *) in)[i];
+    }
+}
+
+/* The calls of one communicator set it up while a nonblocking one of another is pending. */
+static void check_foreign(void)
+{
+    enum { CALLS_BEFORE = 4, LATE_US = 50000 };
+    MPI_Comm set_up;
+    MPI_Comm pending;
+    MPI_Op op;
+    MPI_Request request;
+    int sum = 1;
+
+    MPI_Op_create(add_and_note, 1, &op);
+    MPI_Comm_dup(MPI_COMM_WORLD, &set_up);
+    MPI_Comm_dup(MPI_COMM_WORLD, &pending);
+    fesetround(rounding_of(world_rank));
+    const rounded_t own = round_here();
+    noted = own;
+    for (int call = 0; call < CALLS_BEFORE; call++) {
+        (void) sums_of(set_up, MPI_DOUBLE, 1, call, false);
+    }
+    if (1 == world_rank) {
+        usleep(LATE_US);
+    }
+    MPI_Iallreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, op, pending, &request);
+    (void) sums_of(set_up, MPI_DOUBLE, 1, CALLS_BEFORE, false);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    tap_check(sum == world_ranks, "the pending sum is %d", sum);
+    tap_check(noted.sum == own.sum && noted.difference == own.difference,
+              "1 + 2^-60 is 1 + %g, and was 1 + %g in the function", own.sum - 1, noted.sum - 1);
+    fesetround(FE_TONEAREST);
+    MPI_Op_free(&op);
+    MPI_Comm_free(&pending);
+    MPI_Comm_free(&set_up);
+    tap_case("a function that is called during a set-up rounds as the program does");
+}
+
 int main(int argc, char **argv)
 {
     tap_begin(&argc, &argv);
@@ -98,5 +162,6 @@ int main(int argc, char **argv)
         tap_case("communicator %d: sums, nothing traps, the environment is as before", c);
     }
     check_shapes();
+    check_foreign();
     return tap_end();
 }
