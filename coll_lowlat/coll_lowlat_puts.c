@@ -189,14 +189,17 @@ static lowlat_outcome_t prove_port(lowlat_module_t *module, lowlat_port_t *port)
 
     (void) __atomic_add_fetch(&puts->silent, 1, __ATOMIC_RELAXED);
     lowlat_outcome_t outcome = agree_on_outcome(module, LOWLAT_CONNECTED);
+    if (LOWLAT_CONNECTED == outcome && port->has_window &&
+        ARC_OK != ucx_window_prove(&port->window)) {
+        outcome = LOWLAT_NO_TRANSPORT;
+    }
+    outcome = agree_on_outcome(module, outcome); /* all have put: what now lacks is on its way */
     if (LOWLAT_CONNECTED == outcome && port->has_window) {
         const int64_t end_ns = arc_now_ns() + proof_ns;
-        const arc_status_t status = ucx_window_prove(&port->window);
-        while (ARC_OK == status && !ucx_window_proved(&port->window) && arc_now_ns() < end_ns) {
+        while (!ucx_window_proved(&port->window) && arc_now_ns() < end_ns) {
             mca_compat_progress(); /* of all but the worker */
         }
-        outcome = ARC_OK == status && ucx_window_proved(&port->window) ? LOWLAT_CONNECTED
-                                                                       : LOWLAT_NO_TRANSPORT;
+        outcome = ucx_window_proved(&port->window) ? LOWLAT_CONNECTED : LOWLAT_NO_TRANSPORT;
     }
     outcome = agree_on_outcome(module, outcome);
     (void) __atomic_sub_fetch(&puts->silent, 1, __ATOMIC_RELAXED);

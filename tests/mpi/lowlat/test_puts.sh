@@ -93,6 +93,10 @@ for algorithm in doubling direct; do # one of steps, and one of a pipe
     killed $algorithm
 done
 
+mpi_judge "np=4, a rank that seldom calls MPI" mpi_start 4 90 "$puts --mca coll_arc_ranks_per_node 1 \
+    --mca coll_arc_verbose 10" seldom
+mpi_says "puts are not given up" "; puts over posix; " 3
+
 # What counts between nodes that are none is messages, unless asked for.
 mpi_judge "np=4, auto" mpi_start 4 60 "--mca coll_arc_ranks_per_node 2 --mca coll_arc_verbose 10" stress -n 300
 mpi_says "messages" "; messages; " 2
