@@ -180,7 +180,6 @@ int coll_quant_limit_end(quant_module_t *module, quant_call_t *call, bool *exact
 
     if (module->settings.target_rel > 0 && !take_size(module, call, &first) && !plain) {
         *exact = true;
-        call->bound = 0;
         pause_unless(&module->limit, false);
         if (NULL != operation->residual) {
             memset(operation->residual, 0, operation->count * sizeof *operation->residual);

@@ -175,7 +175,6 @@ static int judge(quant_module_t *module, quant_call_t *call, const void *exact)
     arc_float_env_leave(of_program);
     if (is_too_large) {
         memcpy(operation->recv, exact, parts * part_bytes);
-        call->bound = 0;
         coll_quant_stats_note_exact(module, ARC_REASON_ERROR_MEASURED);
         stop_quantizing(module, call, found.nmse);
     }

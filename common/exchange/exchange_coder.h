@@ -24,7 +24,6 @@ typedef struct exchange_message {
     bool inside;    /* of a partial sum: it stays on its node (exchange_tree.h) */
     unsigned round; /* of a partial sum: in which it travels; of a total: the number of rounds */
     unsigned shard;
-    size_t segment;
     exchange_span_t span; /* what the shard's segment covers of the vector; not empty */
 } exchange_message_t;
 

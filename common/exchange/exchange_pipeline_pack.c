@@ -28,7 +28,6 @@ exchange_message_t exchange_keep_message(const exchange_pipeline_t *pipe, const 
         .inside = partial && pipe->round[place->round].inside,
         .round = partial ? place->round : pipe->plan.rounds,
         .shard = shard,
-        .segment = place->segment,
         .span = exchange_layout_segment(&pipe->operation.layout, shard, place->segment),
     };
 }

@@ -56,7 +56,6 @@ typedef struct ucx_card {
     uint32_t number; /* of the peer, at the owner */
     uint32_t address_bytes;
     uint32_t key_bytes;
-    uint32_t reserved;
     unsigned char address[UCX_CARD_ADDRESS_BYTES];
     unsigned char key[UCX_CARD_KEY_BYTES];
 } ucx_card_t;
