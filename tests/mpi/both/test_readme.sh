@@ -59,7 +59,7 @@ while [ -s "$reader/run.$((number + 1))" ]; do
     number=$((number + 1))
     # What is learned, and when, is as for a user, not as for the tests.
     (
-        unset OMPI_MCA_coll_arc_explore_percent OMPI_MCA_coll_arc_setup_calls
+        unset OMPI_MCA_coll_arc_explore_percent OMPI_MCA_coll_arc_setup_calls OMPI_MCA_coll_quant_min_bytes
         cd "$reader" && PATH=$reader/bin:$PATH sh -e "run.$number" >"out.$number" 2>&1 </dev/null
     )
     check "block $number runs: $(grep -m 1 -v '^\. ' "$reader/run.$number" | sed 's/  *#.*//')" \
