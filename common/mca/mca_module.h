@@ -200,13 +200,26 @@ static inline void arc_module_count(arc_module_t *module, const arc_call_t *call
 /* Serve a blocking call, where calls are timed. */
 int arc_module_serve_timed(arc_module_t *module, const arc_call_t *call);
 
+/* Do the slots follow parameters of which only the user has said that all ranks have the same? */
+static inline bool arc_module_is_only_said(const arc_module_t *module)
+{
+    return ARC_PRESENCE_SAID == module->presence && NULL != module->component->wanted;
+}
+
 /*
  * May other ranks be absent from slots of calls that do not block?  Then no call there may send
  * messages, take tags or count towards the set-up.
  */
 static inline bool arc_module_may_be_alone(const arc_module_t *module)
 {
-    return ARC_PHASE_FRESH == module->phase && module->key_was_set && !module->slots_alike;
+    switch (module->phase) {
+    case ARC_PHASE_FRESH:
+        return (module->key_was_set && !module->slots_alike) || arc_module_is_only_said(module);
+    case ARC_PHASE_DECLINED:
+        return ARC_REASON_CONFIG_DIFFERS == module->declined;
+    default:
+        return false;
+    }
 }
 
 /*

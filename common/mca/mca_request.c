@@ -190,7 +190,7 @@ int arc_request_start(arc_module_t *module, arc_call_t *call, ompi_request_t **r
     }
     const arc_reason_t reason = module->component->decide(module, call, ARC_AT_START);
     if (ARC_REASON_NONE == reason && ARC_PHASE_FRESH == module->phase &&
-        ARC_PRESENCE_UNKNOWN == module->presence) {
+        (ARC_PRESENCE_UNKNOWN == module->presence || arc_module_is_only_said(module))) {
         arc_module_log(
             module, ARC_LOG_WARN,
             "a sum of 16-bit floats that is not blocking needs a blocking one before it");

@@ -67,11 +67,16 @@ export OMPI_MCA_pmix_base_async_modex
 mpi_patiently mpi_start_each 20 "$at_once --mca coll_arc_installed_everywhere 1" \
     "$(mpi_find pending) -b -n -o 100" \
     "env OMPI_MCA_coll_lowlat_rules=below:1000-inf $(mpi_find pending) -b -n -o 100"
-unset OMPI_MCA_pmix_base_async_modex
 mpi_judge "np=2 other parameters"
 # Ranks of Open MPI 6 know each other's all the same, and one of them says it once.
 warnings=$([ "$mpi_major" -ge 6 ] && echo 1 || echo 3)
 mpi_says "$warnings warnings" "parameters are not the same on all ranks" "$warnings"
+# Persistent requests take numbers of messages on all ranks or on none: coll_quant has one rank in their slots.
+mpi_patiently mpi_start_each 20 "$at_once --mca coll_arc_installed_everywhere 1 --mca coll_arc_verbose 0" \
+    "$(mpi_find pending) -b -o 100" \
+    "env OMPI_MCA_coll_quant_enable=1 OMPI_MCA_coll_quant_min_bytes=4 $(mpi_find pending) -b -o 100"
+unset OMPI_MCA_pmix_base_async_modex
+mpi_judge "np=2 other parameters, persistent"
 
 # Nor where quant is named for all, which switches it on, and one rank says no.
 mpi_judge "np=2 named, and off on one rank" \
