@@ -60,7 +60,7 @@ void lowlat_net_use(lowlat_module_t *module, bool puts)
     }
     /* Over the same memory, other streams; nodes that direct does not reach by puts keep these. */
     if (NULL != module->net.pipe && (module->net.loops || module->net.nodes <= LOWLAT_PUT_NODES)) {
-        lowlat_pipe_init(&module->net, module->net.pipe);
+        lowlat_pipe_init(&module->net, &(arc_room_t){.memory = module->net.pipe});
     }
 }
 
@@ -83,17 +83,17 @@ void lowlat_net_connect(lowlat_module_t *module)
 /* The pipe of a rank that exchanges; others have none. */
 static bool make_pipe(lowlat_module_t *module)
 {
-    const lowlat_net_t *net = &module->net;
-    const size_t bytes = lowlat_pipe_memory_bytes(net);
+    arc_room_t room = {.memory = NULL};
 
-    if (0 == bytes || module->topology.local_rank >= net->owners) {
+    lowlat_pipe_init(&module->net, &room);
+    if (0 == room.used || module->topology.local_rank >= module->net.owners) {
         return true;
     }
-    void *memory = aligned_alloc(EXCHANGE_ALIGN_BYTES, bytes);
-    if (NULL != memory) {
-        lowlat_pipe_init(&module->net, memory);
+    room = (arc_room_t){.memory = aligned_alloc(ARC_ALIGN_BYTES, room.used)};
+    if (NULL != room.memory) {
+        lowlat_pipe_init(&module->net, &room);
     }
-    return NULL != memory;
+    return NULL != room.memory;
 }
 
 /* What our own exchanges need; without memory for it module->scratch is NULL. */

@@ -68,12 +68,18 @@ static size_t arena_for(const quant_module_t *module, const quant_operation_t *o
     return arena_bytes <= most ? arena_bytes : 0;
 }
 
+static quant_fold_t *init(quant_module_t *module, arc_room_t *room)
+{
+    return quant_fold_init(&module->config, &module->fold.group,
+                           arc_reduce_table(arc_cpu_isa(ARC_ISA_BEST)), &module->stream.base,
+                           most_arena_bytes(module->config.per_node), room);
+}
+
 /* This rank's memory for the group, its levels, and the exchange. */
 static bool make_exchange(quant_module_t *module, mca_facts_t *facts)
 {
-    const unsigned ranks = module->stream.base.ranks;
-    const size_t bytes = quant_fold_memory_bytes(&module->config, ranks) + EXCHANGE_ALIGN_BYTES - 1;
     lowlat_group_t *group = &module->fold.group;
+    arc_room_t room = {.memory = NULL};
 
     *group = (lowlat_group_t){
         .rank = module->topology.local_rank,
@@ -81,15 +87,14 @@ static bool make_exchange(quant_module_t *module, mca_facts_t *facts)
         .stream_bytes = SIZE_MAX,
         .parts = calloc(module->topology.local_ranks, sizeof *group->parts),
     };
-    module->fold.memory = malloc(bytes);
+    (void) init(module, &room);
+    module->fold.memory = malloc(room.used + ARC_ALIGN_BYTES - 1);
     if (NULL == module->fold.memory || NULL == group->parts ||
         !mca_levels_begin(module->settings.arc_levels, group, facts)) {
         return false;
     }
-    const uintptr_t aligned = arc_round_up((uintptr_t) module->fold.memory, EXCHANGE_ALIGN_BYTES);
-    module->fold.exchange = quant_fold_init(
-        &module->config, group, arc_reduce_table(arc_cpu_isa(ARC_ISA_BEST)), &module->stream.base,
-        most_arena_bytes(module->config.per_node), (void *) aligned);
+    room = (arc_room_t){.memory = arc_align(module->fold.memory)};
+    module->fold.exchange = init(module, &room);
     return true;
 }
 

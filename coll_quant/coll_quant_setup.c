@@ -55,8 +55,10 @@ static void say_choice(const quant_module_t *module)
 /* Memory for the algorithm, more than it needs so that it can be aligned.  False: there is none. */
 static bool get_memory(quant_module_t *module, size_t *bytes)
 {
-    *bytes = quant_pipeline_memory_bytes(&module->config, module->stream.base.ranks) +
-             EXCHANGE_ALIGN_BYTES - 1;
+    arc_room_t room = {.memory = NULL};
+
+    (void) quant_pipeline_init(&module->config, &module->stream.base, &room);
+    *bytes = room.used + ARC_ALIGN_BYTES - 1;
     /* malloc, and aligned below: glibc 2.36 does not reuse what aligned_alloc() gave. */
     module->memory = malloc(*bytes);
     /* Pages of it are taken when a class of lengths is learned. */
@@ -86,8 +88,8 @@ static void set_up(quant_module_t *module)
         arc_module_log(base, ARC_LOG_WARN, "not used: no memory for %zu bytes of buffers", bytes);
         return;
     }
-    const uintptr_t aligned = arc_round_up((uintptr_t) module->memory, EXCHANGE_ALIGN_BYTES);
-    module->pipeline = quant_pipeline_init(&module->config, &module->stream.base, (void *) aligned);
+    arc_room_t room = {.memory = arc_align(module->memory)};
+    module->pipeline = quant_pipeline_init(&module->config, &module->stream.base, &room);
     base->phase = ARC_PHASE_READY;
     say_choice(module);
 }

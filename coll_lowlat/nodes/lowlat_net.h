@@ -21,6 +21,7 @@
 #include "lowlat.h"
 #include "lowlat_pairing.h"
 #include "lowlat_parts.h"
+#include "sizes.h"
 
 enum { LOWLAT_EXCHANGES = 4 }; /* at the same time */
 
@@ -112,15 +113,12 @@ void lowlat_ring_start(lowlat_task_t *task);
 /* Find how far direct reaches, and its places, before memory is asked for: over messages. */
 void lowlat_pipe_prepare(lowlat_net_t *net);
 
-/* Memory for a pipe; 0: these nodes use none. */
-size_t lowlat_pipe_memory_bytes(const lowlat_net_t *net);
-
 /*
- * A pipe over the streams of net->exchange[0], in `memory`, which is aligned to
- * EXCHANGE_ALIGN_BYTES; or over other streams than before, between two operations.  It is for one
- * of the algorithms: net->loops tells which.
+ * A pipe over the streams of net->exchange[0], in memory of `room`, unless these nodes use none; or
+ * over other streams than before, between two operations.  It is for one of the algorithms:
+ * net->loops tells which.
  */
-void lowlat_pipe_init(lowlat_net_t *net, void *memory);
+void lowlat_pipe_init(lowlat_net_t *net, arc_room_t *room);
 
 enum {
     /* Up to so many nodes all others are partners: each has memory of ours to put into. */

@@ -206,8 +206,8 @@ static const exchange_tree_t *tree_of(const lowlat_net_t *net)
 static exchange_config_t config_of(const lowlat_net_t *net)
 {
     /* Chunks are cut into parts, and these into pieces, of whole lines or elements. */
-    const size_t message_bytes = arc_round_up(
-        net->piece_bytes + 2 * (size_t) LOWLAT_MAX_ELEMENT_BYTES, EXCHANGE_ALIGN_BYTES);
+    const size_t message_bytes =
+        arc_round_up(net->piece_bytes + 2 * (size_t) LOWLAT_MAX_ELEMENT_BYTES, ARC_ALIGN_BYTES);
     const size_t places = net->loops ? 1 : net->places;
 
     return (exchange_config_t){
@@ -219,40 +219,32 @@ static exchange_config_t config_of(const lowlat_net_t *net)
     };
 }
 
-static size_t aligned_state_bytes(void)
-{
-    return arc_round_up(sizeof(lowlat_pipe_t), EXCHANGE_ALIGN_BYTES);
-}
-
 void lowlat_pipe_prepare(lowlat_net_t *net)
 {
     net->direct_nodes = LOWLAT_ORDER_NODES;
     net->places = net->nodes <= LOWLAT_ORDER_NODES ? lowlat_order_places(net->nodes) : 0;
 }
 
-size_t lowlat_pipe_memory_bytes(const lowlat_net_t *net)
+void lowlat_pipe_init(lowlat_net_t *net, arc_room_t *room)
 {
     if (!net->loops && net->nodes > LOWLAT_ORDER_NODES) {
-        return 0;
+        return;
     }
-    const exchange_config_t config = config_of(net);
-    return aligned_state_bytes() + exchange_pipeline_memory_bytes(&config);
-}
-
-void lowlat_pipe_init(lowlat_net_t *net, void *memory)
-{
     exchange_config_t config = config_of(net);
-    lowlat_pipe_t *pipe = memory;
+    lowlat_pipe_t *pipe = arc_room_take(room, sizeof *pipe);
 
     config.peer = net->peer;
+    arc_task_t *exchange = exchange_pipeline_init(&config, net->node, net->exchange[0].stream,
+                                                  (exchange_coder_t *) pipe, room);
+    if (NULL == pipe) {
+        return;
+    }
     *pipe = (lowlat_pipe_t){.base.ops = net->loops ? &ring_ops : &direct_ops,
-                            .message_bytes = config.message_bytes};
+                            .message_bytes = config.message_bytes,
+                            .piped.exchange = exchange};
     if (!net->loops) {
         lowlat_order_init(&pipe->order, net->node, net->nodes);
     }
-    pipe->piped.exchange =
-        exchange_pipeline_init(&config, net->node, net->exchange[0].stream, &pipe->base,
-                               (unsigned char *) memory + aligned_state_bytes());
     net->pipe = pipe;
 }
 

@@ -248,9 +248,6 @@ static const exchange_coder_ops_t ops = {
 
 /* ---- memory ---- */
 
-/* The parts of the memory of a coder, in their order. */
-typedef enum part { PART_STATE, PART_NUMBERS, PART_FLOATS, PART_TILE, PARTS } part_t;
-
 /* The largest numbers that operations may have. */
 static const quant_element_t *largest_element(const quant_config_t *config)
 {
@@ -283,45 +280,29 @@ exchange_config_t quant_coder_exchange(const quant_config_t *config, unsigned ra
     };
 }
 
-/* Where each part begins; the bytes of all. */
-static size_t lay_out(const quant_config_t *config, void *memory, void *part[PARTS])
+quant_coder_t *quant_coder_init(const quant_config_t *config, unsigned rank, arc_room_t *room)
 {
     /* Of a segment, or of a vector that goes whole (quant_doubling.h). */
     const size_t doubling_elems = config->doubling_bytes / sizeof(float);
     const size_t most_elems =
         doubling_elems > config->segment_elems ? doubling_elems : config->segment_elems;
-    const size_t bytes[PARTS] = {
-        [PART_STATE] = sizeof(quant_coder_t),
-        [PART_NUMBERS] =
-            config->feedback || config->bounded || config->doubles ? sum_bytes(config) : 0,
-        [PART_FLOATS] = config->doubles || config->storage ? most_elems * sizeof(float) : 0,
-        [PART_TILE] = quant_tile_elems(config->block_rows) * sizeof(float),
-    };
-
-    return arc_lay_out(memory, bytes, PARTS, EXCHANGE_ALIGN_BYTES, part);
-}
-
-size_t quant_coder_memory_bytes(const quant_config_t *config)
-{
-    void *part[PARTS];
-
-    return lay_out(config, NULL, part);
-}
-
-quant_coder_t *quant_coder_init(const quant_config_t *config, unsigned rank, void *memory)
-{
-    quant_coder_t *coder = memory;
-    void *part[PARTS];
-
-    (void) lay_out(config, memory, part);
-    *coder = (quant_coder_t){
+    const bool sums = config->feedback || config->bounded || config->doubles;
+    const bool floats = config->doubles || config->storage;
+    quant_coder_t *coder = arc_room_take(room, sizeof *coder);
+    const quant_coder_t made = {
         .base.ops = &ops,
         .config = *config,
         .rank = rank,
-        .segment = {.codec = {.kernels = config->kernels, .tile = part[PART_TILE]},
-                    .floats = part[PART_FLOATS]},
-        .sum = part[PART_NUMBERS],
+        .sum = arc_room_take(room, sums ? sum_bytes(config) : 0),
+        .segment.floats = arc_room_take(room, floats ? most_elems * sizeof(float) : 0),
+        .segment.codec.kernels = config->kernels,
+        .segment.codec.tile =
+            arc_room_take(room, quant_tile_elems(config->block_rows) * sizeof(float)),
     };
+
+    if (NULL != coder) {
+        *coder = made;
+    }
     return coder;
 }
 

@@ -15,6 +15,7 @@
 #include "exchange_coder.h"
 #include "quant_algos.h"
 #include "quant_fit.h"
+#include "sizes.h"
 
 typedef struct quant_coder {
     exchange_coder_t base; /* first: the exchange is handed this */
@@ -39,9 +40,8 @@ size_t quant_coder_message_bytes(const quant_config_t *config, size_t elems);
 /* The exchange of messages of this coder among `ranks`. */
 exchange_config_t quant_coder_exchange(const quant_config_t *config, unsigned ranks);
 
-/* Scratch memory of a coder, and the coder in it: `memory` is aligned to EXCHANGE_ALIGN_BYTES. */
-size_t quant_coder_memory_bytes(const quant_config_t *config);
-quant_coder_t *quant_coder_init(const quant_config_t *config, unsigned rank, void *memory);
+/* A coder and its scratch memory, of `room`.  NULL: counted. */
+quant_coder_t *quant_coder_init(const quant_config_t *config, unsigned rank, arc_room_t *room);
 
 /* Get ready for a call whose messages are of the whole vector. */
 void quant_coder_start_whole(quant_coder_t *coder, const quant_operation_t *operation);

@@ -75,49 +75,29 @@ bool quant_doubling_takes(const quant_config_t *config, const quant_operation_t 
 static size_t message_bytes(const quant_config_t *config)
 {
     return arc_round_up(quant_coder_message_bytes(config, config->doubling_bytes / sizeof(float)),
-                        EXCHANGE_ALIGN_BYTES);
+                        ARC_ALIGN_BYTES);
 }
 
-/* The parts of the memory of a task, in their order. */
-typedef enum part { PART_STATE, PART_LINKS, PART_MESSAGES, PARTS } part_t;
-
-/* Where each part begins; the bytes of all. */
-static size_t lay_out(const quant_config_t *config, unsigned ranks, void *memory, void *part[PARTS])
+arc_task_t *quant_doubling_init(const quant_config_t *config, quant_coder_t *coder,
+                                arc_stream_t *stream, arc_room_t *room)
 {
-    const exchange_shape_t shape = quant_config_shape(config, ranks);
-    const unsigned members = extent_of(&shape).members;
-    const size_t bytes[PARTS] = {
-        [PART_STATE] = sizeof(doubling_t),
-        [PART_LINKS] = members * sizeof(arc_link_t),
-        [PART_MESSAGES] = members * message_bytes(config),
-    };
-
-    return arc_lay_out(memory, bytes, PARTS, EXCHANGE_ALIGN_BYTES, part);
-}
-
-size_t quant_doubling_memory_bytes(const quant_config_t *config, unsigned ranks)
-{
-    void *part[PARTS];
-
-    return lay_out(config, ranks, NULL, part);
-}
-
-arc_task_t *quant_doubling_init(quant_coder_t *coder, arc_stream_t *stream, void *memory)
-{
-    const quant_config_t *config = &coder->config;
     const exchange_shape_t shape = quant_config_shape(config, stream->ranks);
     const exchange_pair_t pair = exchange_schedule_place(&shape, stream->rank);
-    doubling_t *task = memory;
-    void *part[PARTS];
+    const unsigned members = extent_of(&shape).members;
+    doubling_t *task = arc_room_take(room, sizeof *task);
+    arc_link_t *link = arc_room_take(room, members * sizeof *link);
+    unsigned char *messages = arc_room_take(room, members * message_bytes(config));
 
-    (void) lay_out(config, stream->ranks, memory, part);
+    if (NULL == task) {
+        return NULL;
+    }
     *task = (doubling_t){
-        .link = part[PART_LINKS],
+        .link = link,
         .stream = stream,
         .coder = coder,
         .shape = shape,
         .at = pair.node * shape.per_node + pair.place,
-        .messages = part[PART_MESSAGES],
+        .messages = messages,
         .message_bytes = message_bytes(config),
     };
     for (unsigned step = 0; step <= GROUPS_MAX; ++step) {

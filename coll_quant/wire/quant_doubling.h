@@ -33,9 +33,9 @@ unsigned quant_doubling_phases(const quant_config_t *config, unsigned ranks);
 /* Does this operation go this way, where there are phases? */
 bool quant_doubling_takes(const quant_config_t *config, const quant_operation_t *operation);
 
-/* As quant_pipeline_init() and its like (quant_pipeline.h), where there are phases. */
-size_t quant_doubling_memory_bytes(const quant_config_t *config, unsigned ranks);
-arc_task_t *quant_doubling_init(quant_coder_t *coder, arc_stream_t *stream, void *memory);
+/* As quant_pipeline_init() (quant_pipeline.h), where there are phases. */
+arc_task_t *quant_doubling_init(const quant_config_t *config, quant_coder_t *coder,
+                                arc_stream_t *stream, arc_room_t *room);
 void quant_doubling_start(arc_task_t *task, const quant_operation_t *operation);
 
 #endif

@@ -8,7 +8,6 @@
 #include "quant_coder.h"
 #include "quant_fold.h"
 #include "reduce.h"
-#include "sizes.h"
 
 struct quant_fold {
     lowlat_task_t task; /* first: who has it has the fold */
@@ -51,31 +50,6 @@ static quant_config_t config_between(const quant_config_t *config)
     return between;
 }
 
-/* The parts of the memory, in their order. */
-typedef enum part { PART_STATE, PART_PEERS, PART_CODER, PART_EXCHANGE, PARTS } part_t;
-
-/* Where each part begins; the bytes of all. */
-static size_t lay_out(const quant_config_t *config, unsigned nodes, void *memory, void *part[PARTS])
-{
-    const exchange_config_t exchange = quant_coder_exchange(config, nodes);
-    const size_t bytes[PARTS] = {
-        [PART_STATE] = sizeof(quant_fold_t),
-        [PART_PEERS] = nodes * sizeof(unsigned),
-        [PART_CODER] = quant_coder_memory_bytes(config),
-        [PART_EXCHANGE] = exchange_pipeline_memory_bytes(&exchange),
-    };
-
-    return arc_lay_out(memory, bytes, PARTS, EXCHANGE_ALIGN_BYTES, part);
-}
-
-size_t quant_fold_memory_bytes(const quant_config_t *config, unsigned ranks)
-{
-    const quant_config_t between = config_between(config);
-    void *part[PARTS];
-
-    return lay_out(&between, ranks / config->per_node, NULL, part);
-}
-
 /* Sums of the node, made one part after the other. */
 static float sum_error(const lowlat_task_t *task, const void *const *parts, unsigned count,
                        size_t elems, double error)
@@ -89,35 +63,43 @@ static float sum_error(const lowlat_task_t *task, const void *const *parts, unsi
     return quant_bound_summed(error, count - 1, most, fold->element->unit);
 }
 
+/* [nodes] the ranks of the own place. */
+static unsigned *make_peers(const exchange_shape_t *shape, unsigned place, arc_room_t *room)
+{
+    unsigned *peers = arc_room_take(room, shape->nodes * sizeof *peers);
+
+    for (unsigned node = 0; NULL != peers && node < shape->nodes; ++node) {
+        const unsigned index = node * shape->per_node + place;
+        peers[node] = NULL == shape->order ? index : shape->order[index];
+    }
+    return peers;
+}
+
 quant_fold_t *quant_fold_init(const quant_config_t *config, lowlat_group_t *group,
                               const arc_reduce_table_t *kernels, arc_stream_t *stream,
-                              size_t most_arena_bytes, void *memory)
+                              size_t most_arena_bytes, arc_room_t *room)
 {
     const exchange_shape_t shape = quant_config_shape(config, stream->ranks);
     const exchange_pair_t own = exchange_schedule_place(&shape, stream->rank);
     const quant_config_t between = config_between(config);
     exchange_config_t exchange = quant_coder_exchange(&between, shape.nodes);
-    quant_fold_t *fold = memory;
-    void *part[PARTS];
+    quant_fold_t *fold = arc_room_take(room, sizeof *fold);
 
-    (void) lay_out(&between, shape.nodes, memory, part);
-    unsigned *peers = part[PART_PEERS];
-    for (unsigned node = 0; node < shape.nodes; ++node) {
-        const unsigned index = node * shape.per_node + own.place;
-        peers[node] = NULL == shape.order ? index : shape.order[index];
+    exchange.peer = make_peers(&shape, own.place, room);
+    quant_coder_t *coder = quant_coder_init(&between, own.node, room);
+    arc_task_t *task =
+        exchange_pipeline_init(&exchange, own.node, stream, (exchange_coder_t *) coder, room);
+    if (NULL != fold) {
+        group->sum_error = sum_error;
+        *fold = (quant_fold_t){
+            .group = group,
+            .kernels = kernels,
+            .piped.exchange = task,
+            .coder = coder,
+            .most_arena_bytes = most_arena_bytes,
+            .nodes = shape.nodes,
+        };
     }
-    exchange.peer = peers;
-    quant_coder_t *coder = quant_coder_init(&between, own.node, part[PART_CODER]);
-    group->sum_error = sum_error;
-    *fold = (quant_fold_t){
-        .group = group,
-        .kernels = kernels,
-        .piped.exchange =
-            exchange_pipeline_init(&exchange, own.node, stream, &coder->base, part[PART_EXCHANGE]),
-        .coder = coder,
-        .most_arena_bytes = most_arena_bytes,
-        .nodes = shape.nodes,
-    };
     return fold;
 }
 

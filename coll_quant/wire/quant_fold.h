@@ -15,6 +15,7 @@
 #include "lowlat.h"
 #include "quant_algos.h"
 #include "reduce_table.h"
+#include "sizes.h"
 #include "stream.h"
 
 typedef struct quant_fold quant_fold_t;
@@ -22,18 +23,14 @@ typedef struct quant_fold quant_fold_t;
 /* Is it for this configuration, and this operation?  The same on all ranks. */
 bool quant_fold_takes(const quant_config_t *config, const quant_operation_t *operation);
 
-/* The memory of one rank of `ranks`; the configuration has levels. */
-size_t quant_fold_memory_bytes(const quant_config_t *config, unsigned ranks);
-
 /*
- * For the ranks of a node, `group`, who add up with `kernels`.  `memory` is aligned to
- * EXCHANGE_ALIGN_BYTES and has as many bytes as the function above says for the ranks of `stream`;
- * what config points to, the group, the stream and the memory outlive the fold, which is part of
- * the memory.
+ * For the ranks of a node, `group`, who add up with `kernels`; the configuration has levels.  The
+ * fold is in memory of `room`; what config points to, the group, the stream and the memory outlive
+ * it.  NULL: counted.
  */
 quant_fold_t *quant_fold_init(const quant_config_t *config, lowlat_group_t *group,
                               const arc_reduce_table_t *kernels, arc_stream_t *stream,
-                              size_t most_arena_bytes, void *memory);
+                              size_t most_arena_bytes, arc_room_t *room);
 
 /*
  * Bytes of arenas for an operation on `ranks` ranks: without how many it is not served, and *best.

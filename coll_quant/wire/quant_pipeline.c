@@ -5,7 +5,6 @@
 #include "quant_doubling.h"
 #include "quant_coder.h"
 #include "quant_pipeline.h"
-#include "sizes.h"
 
 struct quant_pipeline {
     quant_coder_t *coder;
@@ -14,49 +13,24 @@ struct quant_pipeline {
     arc_task_t *doubling; /* NULL: nothing goes that way */
 };
 
-/* The parts of the memory of a task, in their order. */
-typedef enum part { PART_STATE, PART_CODER, PART_EXCHANGE, PART_DOUBLING, PARTS } part_t;
-
-/* Where each part begins; the bytes of all. */
-static size_t lay_out(const quant_config_t *config, unsigned ranks, void *memory, void *part[PARTS])
-{
-    const exchange_config_t exchange = quant_coder_exchange(config, ranks);
-    const size_t bytes[PARTS] = {
-        [PART_STATE] = sizeof(quant_pipeline_t),
-        [PART_CODER] = quant_coder_memory_bytes(config),
-        [PART_EXCHANGE] = exchange_pipeline_memory_bytes(&exchange),
-        [PART_DOUBLING] = 0 != quant_doubling_phases(config, ranks)
-                              ? quant_doubling_memory_bytes(config, ranks)
-                              : 0,
-    };
-
-    return arc_lay_out(memory, bytes, PARTS, EXCHANGE_ALIGN_BYTES, part);
-}
-
-size_t quant_pipeline_memory_bytes(const quant_config_t *config, unsigned ranks)
-{
-    void *part[PARTS];
-
-    return lay_out(config, ranks, NULL, part);
-}
-
 quant_pipeline_t *quant_pipeline_init(const quant_config_t *config, arc_stream_t *stream,
-                                      void *memory)
+                                      arc_room_t *room)
 {
     const exchange_config_t exchange = quant_coder_exchange(config, stream->ranks);
-    quant_pipeline_t *pipeline = memory;
-    void *part[PARTS];
-
-    (void) lay_out(config, stream->ranks, memory, part);
-    quant_coder_t *coder = quant_coder_init(config, stream->rank, part[PART_CODER]);
-    *pipeline = (quant_pipeline_t){
+    quant_pipeline_t *pipeline = arc_room_take(room, sizeof *pipeline);
+    quant_coder_t *coder = quant_coder_init(config, stream->rank, room);
+    const quant_pipeline_t made = {
         .coder = coder,
         .ranks = stream->ranks,
-        .exchange = exchange_pipeline_init(&exchange, stream->rank, stream, &coder->base,
-                                           part[PART_EXCHANGE]),
+        .exchange = exchange_pipeline_init(&exchange, stream->rank, stream,
+                                           (exchange_coder_t *) coder, room),
+        .doubling = 0 != quant_doubling_phases(config, stream->ranks)
+                        ? quant_doubling_init(config, coder, stream, room)
+                        : NULL,
     };
-    if (0 != quant_doubling_phases(config, stream->ranks)) {
-        pipeline->doubling = quant_doubling_init(coder, stream, part[PART_DOUBLING]);
+
+    if (NULL != pipeline) {
+        *pipeline = made;
     }
     return pipeline;
 }

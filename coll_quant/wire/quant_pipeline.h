@@ -9,21 +9,18 @@
 #define QUANT_PIPELINE_H
 
 #include "quant_algos.h"
+#include "sizes.h"
 #include "stream.h"
 #include "task.h"
 
 typedef struct quant_pipeline quant_pipeline_t;
 
-/* The memory of one rank of `ranks`; the config is valid. */
-size_t quant_pipeline_memory_bytes(const quant_config_t *config, unsigned ranks);
-
 /*
- * `memory` is aligned to EXCHANGE_ALIGN_BYTES and has as many bytes as the function above
- * says for the ranks of `stream`; what config points to, the stream and the memory outlive the
- * pipeline, which is part of the memory: nothing to free.
+ * For a valid config, in memory of `room`; what config points to, the stream and the memory outlive
+ * the pipeline, which is part of the memory: nothing to free.  NULL: counted.
  */
 quant_pipeline_t *quant_pipeline_init(const quant_config_t *config, arc_stream_t *stream,
-                                      void *memory);
+                                      arc_room_t *room);
 
 /* Begin a call: a task, to be driven to its end.  The call before is complete. */
 arc_task_t *quant_pipeline_start(quant_pipeline_t *pipeline, const quant_operation_t *operation);

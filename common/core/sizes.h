@@ -29,17 +29,26 @@ static inline size_t arc_round_up(size_t size, size_t unit)
     return arc_divide_up(size, unit) * unit;
 }
 
-/* Parts of `memory` behind each other, at multiples of `unit`; their bytes.  NULL: to count. */
-static inline size_t arc_lay_out(void *memory, const size_t *bytes, size_t parts, size_t unit,
-                                 void **part)
-{
-    size_t end = 0;
+enum { ARC_ALIGN_BYTES = 64 }; /* of parts of memory: a cache line */
 
-    for (size_t i = 0; i < parts; ++i) {
-        part[i] = (void *) ((uintptr_t) memory + end);
-        end += arc_round_up(bytes[i], unit);
-    }
-    return end;
+static inline void *arc_align(void *memory)
+{
+    return (void *) arc_round_up((uintptr_t) memory, ARC_ALIGN_BYTES);
+}
+
+/* Memory, aligned to that, to take parts of one after the other.  NULL: they are only counted. */
+typedef struct arc_room {
+    void *memory;
+    size_t used;
+} arc_room_t;
+
+/* NULL: counted. */
+static inline void *arc_room_take(arc_room_t *room, size_t bytes)
+{
+    void *part = NULL == room->memory ? NULL : (unsigned char *) room->memory + room->used;
+
+    room->used += arc_round_up(bytes, ARC_ALIGN_BYTES);
+    return part;
 }
 
 /* *bytes = count * each_bytes + more_bytes.  False if that is more than memory can have. */

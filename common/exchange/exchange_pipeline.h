@@ -75,6 +75,7 @@
 #include "exchange_coder.h"
 #include "exchange_layout.h"
 #include "exchange_tree.h"
+#include "sizes.h"
 #include "stream.h"
 #include "task.h"
 
@@ -82,9 +83,6 @@ enum {
     /* The least depth that the proof allows; more than 64 messages in flight hide nothing more. */
     EXCHANGE_DEPTH_MIN = 3,
     EXCHANGE_DEPTH_MAX = 64,
-
-    /* Alignment of the memory of an exchange, of its buffers and sums: one cache line. */
-    EXCHANGE_ALIGN_BYTES = 64,
 };
 
 /* Equal on all ranks but for `peer`. */
@@ -97,15 +95,13 @@ typedef struct exchange_config {
     const unsigned *peer;   /* [ranks] number of a rank in the stream; NULL: the same */
 } exchange_config_t;
 
-size_t exchange_pipeline_memory_bytes(const exchange_config_t *config);
-
 /*
- * `memory` is aligned to EXCHANGE_ALIGN_BYTES and has as many bytes as the function above says;
- * the arrays of the configuration, the stream, the coder and the memory outlive the task.  The task
- * is part of the memory: nothing to free.  `rank`: of this process, in the shape.
+ * Takes its memory of `room`; the arrays of the configuration, the stream, the coder and the memory
+ * outlive the task.  The task is part of the memory: nothing to free.  `rank`: of this process, in
+ * the shape.  NULL: counted.
  */
 arc_task_t *exchange_pipeline_init(const exchange_config_t *config, unsigned rank,
-                                   arc_stream_t *stream, exchange_coder_t *coder, void *memory);
+                                   arc_stream_t *stream, exchange_coder_t *coder, arc_room_t *room);
 
 /* Make the task ready for a call; its progress does the work.  The call before is complete. */
 void exchange_pipeline_start(arc_task_t *task, const exchange_operation_t *operation);

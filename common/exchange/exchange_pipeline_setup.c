@@ -5,7 +5,6 @@
 
 #include "exchange_pipeline.h"
 #include "exchange_pipeline_pack.h"
-#include "sizes.h"
 
 static plan_t plan_of(const exchange_config_t *config)
 {
@@ -24,72 +23,51 @@ static plan_t plan_of(const exchange_config_t *config)
     };
 }
 
-static size_t aligned(size_t bytes)
-{
-    return arc_round_up(bytes, EXCHANGE_ALIGN_BYTES);
-}
-
-/* The next part of the memory. */
-static void *take_part(void *memory, size_t *at, size_t bytes)
-{
-    void *part = (void *) ((uintptr_t) memory + *at);
-
-    *at += aligned(bytes);
-    return part;
-}
-
-/* Where each part begins; returns where the last one ends.  `memory` may be NULL, to count. */
-static size_t lay_out(exchange_pipeline_t *pipe, void *memory)
+/* Where each part begins; NULL: counted. */
+static exchange_pipeline_t *lay_out(exchange_pipeline_t *pipe, size_t buffer_bytes,
+                                    arc_room_t *room)
 {
     const plan_t *plan = &pipe->plan;
     const size_t cells = (size_t) plan->ranks * plan->window;
-    size_t at = aligned(sizeof *pipe);
+    exchange_pipeline_t *own = arc_room_take(room, sizeof *own);
 
-    pipe->round = take_part(memory, &at, plan->rounds * sizeof *pipe->round);
-    pipe->pack = take_part(memory, &at, (plan->rounds + 1) * sizeof *pipe->pack);
-    pipe->pack_of = take_part(memory, &at, plan->rounds * sizeof *pipe->pack_of);
-    pipe->cell = take_part(memory, &at, cells * sizeof *pipe->cell);
-    pipe->slot = take_part(memory, &at, plan->slots * sizeof *pipe->slot);
-    pipe->sending = take_part(memory, &at, plan->flight * sizeof *pipe->sending);
-    pipe->receiving_at = take_part(memory, &at, plan->flight * sizeof *pipe->receiving_at);
-    pipe->free_slot = take_part(memory, &at, plan->slots * sizeof *pipe->free_slot);
-    pipe->free_sum = take_part(memory, &at, plan->kept * sizeof *pipe->free_sum);
-    pipe->sums = take_part(memory, &at, plan->kept * pipe->sum_bytes);
+    pipe->round = arc_room_take(room, plan->rounds * sizeof *pipe->round);
+    pipe->pack = arc_room_take(room, (plan->rounds + 1) * sizeof *pipe->pack);
+    pipe->pack_of = arc_room_take(room, plan->rounds * sizeof *pipe->pack_of);
+    pipe->cell = arc_room_take(room, cells * sizeof *pipe->cell);
+    pipe->slot = arc_room_take(room, plan->slots * sizeof *pipe->slot);
+    pipe->sending = arc_room_take(room, plan->flight * sizeof *pipe->sending);
+    pipe->receiving_at = arc_room_take(room, plan->flight * sizeof *pipe->receiving_at);
+    pipe->free_slot = arc_room_take(room, plan->slots * sizeof *pipe->free_slot);
+    pipe->free_sum = arc_room_take(room, plan->kept * sizeof *pipe->free_sum);
+    pipe->sums = arc_room_take(room, plan->kept * pipe->sum_bytes);
     /* And behind it the buffers of the slots. */
-    pipe->spare = take_part(memory, &at, (plan->slots + 1) * aligned(pipe->message_bytes));
-    return at;
-}
-
-static exchange_pipeline_t pipe_of(const exchange_config_t *config)
-{
-    return (exchange_pipeline_t){
-        .task.ops = &exchange_pipeline_ops,
-        .plan = plan_of(config),
-        .sum_bytes = aligned(config->sum_bytes),
-        .message_bytes = config->message_bytes,
-        .peer = config->peer,
-    };
-}
-
-size_t exchange_pipeline_memory_bytes(const exchange_config_t *config)
-{
-    exchange_pipeline_t pipe = pipe_of(config);
-
-    return lay_out(&pipe, NULL);
+    pipe->spare = arc_room_take(room, (plan->slots + 1) * buffer_bytes);
+    return own;
 }
 
 arc_task_t *exchange_pipeline_init(const exchange_config_t *config, unsigned rank,
-                                   arc_stream_t *stream, exchange_coder_t *coder, void *memory)
+                                   arc_stream_t *stream, exchange_coder_t *coder, arc_room_t *room)
 {
-    exchange_pipeline_t *pipe = memory;
+    const size_t buffer_bytes = arc_round_up(config->message_bytes, ARC_ALIGN_BYTES);
+    exchange_pipeline_t made = {
+        .task.ops = &exchange_pipeline_ops,
+        .plan = plan_of(config),
+        .sum_bytes = arc_round_up(config->sum_bytes, ARC_ALIGN_BYTES),
+        .message_bytes = config->message_bytes,
+        .peer = config->peer,
+        .stream = stream,
+        .coder = coder,
+    };
+    exchange_pipeline_t *pipe = lay_out(&made, buffer_bytes, room);
 
-    *pipe = pipe_of(config);
-    pipe->stream = stream;
-    pipe->coder = coder;
-    (void) lay_out(pipe, memory);
+    if (NULL == pipe) {
+        return NULL;
+    }
+    *pipe = made;
     memset(pipe->round, 0, (size_t) (pipe->sums - (uint8_t *) pipe->round));
     for (unsigned i = 0; i < pipe->plan.slots; ++i) {
-        pipe->slot[i].buffer = pipe->spare + (i + 1) * aligned(config->message_bytes);
+        pipe->slot[i].buffer = pipe->spare + (i + 1) * buffer_bytes;
     }
     exchange_schedule_make(config->tree, &config->shape, rank, pipe->round);
     return &pipe->task;

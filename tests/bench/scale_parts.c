@@ -153,13 +153,14 @@ static size_t make_ring(unsigned ranks, uint64_t *work)
     };
 
     count_from_here();
-    const size_t bytes = lowlat_pipe_memory_bytes(&net);
-    void *memory = aligned_alloc(EXCHANGE_ALIGN_BYTES, bytes);
-    require(NULL != memory, "memory");
-    lowlat_pipe_init(&net, memory);
+    arc_room_t room = {.memory = NULL};
+    lowlat_pipe_init(&net, &room);
+    room = (arc_room_t){.memory = aligned_alloc(ARC_ALIGN_BYTES, room.used)};
+    require(NULL != room.memory, "memory");
+    lowlat_pipe_init(&net, &room);
     note_count(work);
-    free(memory);
-    return bytes;
+    free(room.memory);
+    return room.used;
 }
 
 /* ---- coll_quant ---- */
@@ -179,14 +180,14 @@ static size_t make_quant(unsigned ranks, double target_nmse, uint64_t *work)
     quant_config_t config = {.kernels = &kernels};
     count_from_here();
     require(quant_settings_config(&settings, ranks, &config), "choice");
-    const size_t bytes =
-        arc_round_up(quant_pipeline_memory_bytes(&config, ranks), EXCHANGE_ALIGN_BYTES);
-    void *memory = aligned_alloc(EXCHANGE_ALIGN_BYTES, bytes);
-    require(NULL != memory, "memory");
-    require(NULL != quant_pipeline_init(&config, &stream, memory), "pipeline");
+    arc_room_t room = {.memory = NULL};
+    (void) quant_pipeline_init(&config, &stream, &room);
+    room = (arc_room_t){.memory = aligned_alloc(ARC_ALIGN_BYTES, room.used)};
+    require(NULL != room.memory, "memory");
+    require(NULL != quant_pipeline_init(&config, &stream, &room), "pipeline");
     note_count(work);
-    free(memory);
-    return bytes;
+    free(room.memory);
+    return room.used;
 }
 
 static size_t make_quant_by_default(unsigned ranks, uint64_t *work)

@@ -165,17 +165,20 @@ static void make_exchange(network_job_t *job, unsigned node, arc_stream_t *strea
                                       .shape = exchange_shape_flat(job->setting.nodes),
                                       .depth = INT8_DEPTH,
                                       .message_bytes =
-                                          packs ? capacity(NULL, &longest) : EXCHANGE_ALIGN_BYTES,
-                                      .sum_bytes = EXCHANGE_ALIGN_BYTES};
+                                          packs ? capacity(NULL, &longest) : ARC_ALIGN_BYTES,
+                                      .sum_bytes = ARC_ALIGN_BYTES};
 
+    arc_room_t room = {.memory = NULL};
+
+    (void) exchange_pipeline_init(&config, node, stream, &job->coder.base, &room);
     /* Pages of it are taken as far as packs have bytes. */
-    job->memory = aligned_alloc(ALIGN_BYTES,
-                                arc_round_up(exchange_pipeline_memory_bytes(&config), ALIGN_BYTES));
+    job->memory = aligned_alloc(ARC_ALIGN_BYTES, room.used);
     if (NULL == job->memory) {
         abort();
     }
     job->coder.base.ops = &coder_ops;
-    job->exchange = exchange_pipeline_init(&config, node, stream, &job->coder.base, job->memory);
+    room = (arc_room_t){.memory = job->memory};
+    job->exchange = exchange_pipeline_init(&config, node, stream, &job->coder.base, &room);
 }
 
 /* ---- exact sums ---- */
@@ -218,10 +221,12 @@ static void make_group(network_job_t *job, unsigned node, arc_stream_t *const *s
         job->net.exchange[i].stream = streams[i];
         job->net.exchange[i].scratch = get(job, LOWLAT_NODES_SINGLE_CHUNK_BYTES);
     }
-    const size_t bytes = lowlat_pipe_memory_bytes(&job->net);
-    if (bytes > 0 && (rings || job->start == lowlat_direct_start)) {
-        job->memory = own_memory(bytes);
-        lowlat_pipe_init(&job->net, job->memory);
+    arc_room_t room = {.memory = NULL};
+    lowlat_pipe_init(&job->net, &room);
+    if (room.used > 0 && (rings || job->start == lowlat_direct_start)) {
+        job->memory = own_memory(room.used);
+        room = (arc_room_t){.memory = job->memory};
+        lowlat_pipe_init(&job->net, &room);
     }
     job->group = (lowlat_group_t){.ranks = 1,
                                   .arena_bytes = arena_bytes,

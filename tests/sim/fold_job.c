@@ -114,6 +114,13 @@ static size_t room_of(const fold_job_t *job, const member_t *member)
     return room;
 }
 
+static quant_fold_t *make_fold(const fold_job_t *job, const member_t *member, unsigned rank,
+                               arc_room_t *room)
+{
+    return quant_fold_init(&member->config, &member->actor->group, arc_reduce_table(ARC_ISA_SCALAR),
+                           sim_network_stream(job->network, rank), room_of(job, member), room);
+}
+
 static void make_member(fold_job_t *job, unsigned rank)
 {
     member_t *member = &job->members[rank];
@@ -127,11 +134,11 @@ static void make_member(fold_job_t *job, unsigned rank)
     assert_true(quant_config_is_valid(&member->config));
     const quant_operation_t whole = {.collective = EXCHANGE_ALLREDUCE};
     assert_true(quant_fold_takes(&member->config, &whole));
-    member->memory =
-        test_buffer_new(quant_fold_memory_bytes(&member->config, job->nodes->ranks), 0);
-    member->fold = quant_fold_init(
-        &member->config, &member->actor->group, arc_reduce_table(ARC_ISA_SCALAR),
-        sim_network_stream(job->network, rank), room_of(job, member), member->memory.data);
+    arc_room_t room = {.memory = NULL};
+    (void) make_fold(job, member, rank, &room);
+    member->memory = test_buffer_new(room.used, 0);
+    room = (arc_room_t){.memory = member->memory.data};
+    member->fold = make_fold(job, member, rank, &room);
     member->residual = member->config.feedback ? calloc(FOLD_COUNT_MAX, sizeof(float)) : NULL;
 }
 

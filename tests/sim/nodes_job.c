@@ -95,9 +95,12 @@ static void make_rank(sim_nodes_t *nodes, const nodes_options_t *options, unsign
         net->exchange[i].scratch = nodes->scratch[rank][i].data;
         net->exchange[i].place = net->exchange[i].scratch + scratch_bytes;
     }
-    nodes->pipe[rank] = test_buffer_new(lowlat_pipe_memory_bytes(net), 0);
+    arc_room_t room = {.memory = NULL};
+    lowlat_pipe_init(net, &room);
+    nodes->pipe[rank] = test_buffer_new(room.used, 0);
     if (topology->local_rank < topology->owners) {
-        lowlat_pipe_init(net, nodes->pipe[rank].data);
+        room = (arc_room_t){.memory = nodes->pipe[rank].data};
+        lowlat_pipe_init(net, &room);
     }
     nodes->actors[rank].rank = rank;
     nodes->actors[rank].memory = nodes->memory[topology->node];

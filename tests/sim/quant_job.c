@@ -182,14 +182,17 @@ static void member_init(member_t *member, const quant_job_t *job, sim_network_t 
     if (NULL == member->config.kernels) {
         member->config.kernels = &member->kernels;
     }
-    member->memory = test_buffer_new(quant_pipeline_memory_bytes(&member->config, job->ranks), 0);
+    arc_stream_t *stream = sim_network_stream(network, rank);
+    arc_room_t room = {.memory = NULL};
+    (void) quant_pipeline_init(&member->config, stream, &room);
+    member->memory = test_buffer_new(room.used, 0);
     member->send = test_buffer_new(in * number_bytes(job), number_bytes(job) * (rank % 3));
     member->recv = test_buffer_new(recv * number_bytes(job), number_bytes(job) * (rank % 5));
     member->residual =
         test_buffer_new(member->config.feedback ? in * sizeof(float) : 0, sizeof(float));
     memset(member->residual.data, 0, member->residual.bytes);
-    member->pipeline = quant_pipeline_init(&member->config, sim_network_stream(network, rank),
-                                           member->memory.data);
+    room = (arc_room_t){.memory = member->memory.data};
+    member->pipeline = quant_pipeline_init(&member->config, stream, &room);
 }
 
 static void member_start(member_t *member)

@@ -120,9 +120,12 @@ static outcome_t run(unsigned ranks, size_t chunks, size_t message_bytes,
         for (size_t i = 0; i < count; ++i) {
             coders[rank].in[i] = (uint32_t) (i << rank);
         }
-        memory[rank] = test_buffer_new(exchange_pipeline_memory_bytes(&config), 0);
-        tasks[rank] = exchange_pipeline_init(&config, rank, sim_network_stream(network, rank),
-                                             &coders[rank].base, memory[rank].data);
+        arc_stream_t *stream = sim_network_stream(network, rank);
+        arc_room_t room = {.memory = NULL};
+        (void) exchange_pipeline_init(&config, rank, stream, &coders[rank].base, &room);
+        memory[rank] = test_buffer_new(room.used, 0);
+        room = (arc_room_t){.memory = memory[rank].data};
+        tasks[rank] = exchange_pipeline_init(&config, rank, stream, &coders[rank].base, &room);
         exchange_pipeline_start(tasks[rank], &operation);
     }
     assert_true(sim_network_run(network, tasks, outcome.statuses, STEPS_MAX));

@@ -70,17 +70,21 @@ TEST(what_memory_cannot_have_is_refused)
     }
 }
 
-TEST(parts_begin_at_multiples_of_the_unit)
+TEST(parts_of_a_room_are_aligned_and_counted_alike)
 {
-    enum { PARTS = 4, UNIT = 64 };
+    enum { PARTS = 4 };
     static const size_t bytes[PARTS] = {1, 0, 64, 65};
     static const size_t expected[PARTS] = {0, 64, 64, 128};
-    unsigned char memory[4 * UNIT];
-    void *part[PARTS];
+    unsigned char memory[5 * ARC_ALIGN_BYTES];
+    arc_room_t room = {.memory = arc_align(memory)};
+    arc_room_t counted = {.memory = NULL};
 
-    assert_int_equal(sizeof memory, arc_lay_out(memory, bytes, PARTS, UNIT, part));
+    assert_true((unsigned char *) room.memory - memory < ARC_ALIGN_BYTES);
     for (size_t i = 0; i < PARTS; ++i) {
-        assert_ptr_equal(memory + expected[i], part[i]);
+        assert_ptr_equal((unsigned char *) room.memory + expected[i],
+                         arc_room_take(&room, bytes[i]));
+        assert_null(arc_room_take(&counted, bytes[i]));
     }
-    assert_int_equal(sizeof memory, arc_lay_out(NULL, bytes, PARTS, UNIT, part));
+    assert_int_equal(4 * ARC_ALIGN_BYTES, room.used);
+    assert_int_equal(room.used, counted.used);
 }
