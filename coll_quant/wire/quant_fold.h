@@ -14,7 +14,7 @@
 
 #include "lowlat.h"
 #include "quant_algos.h"
-#include "reduce_table.h"
+#include "reduce.h"
 #include "sizes.h"
 #include "stream.h"
 

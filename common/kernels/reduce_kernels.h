@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "reduce_half.h"
-#include "reduce_table.h"
+#include "reduce.h"
 
 #if defined(__clang__)
 #define ARC_UNROLL _Pragma("unroll")
