@@ -98,9 +98,9 @@ static arc_answer_t ask(roll_t *roll, unsigned rank)
     note_first(&roll->values[WITHOUT], rank, 0 == value && (is_known || !was_in_vain));
     note_first(&roll->values[OTHER], rank, 0 != value && roll->own != value);
     note_first(&roll->values[WANTING], rank, 0 != (value & WANTED));
-    return roll->own == value       ? ARC_ANSWER_THERE
-           : is_known || 0 != value ? ARC_ANSWER_NO
-                                    : ARC_ANSWER_NONE;
+    return roll->own == value                     ? ARC_ANSWER_THERE
+           : (is_known && answered) || 0 != value ? ARC_ANSWER_NO
+                                                  : ARC_ANSWER_NONE;
 }
 
 static arc_answer_t ask_and_doubt(void *context, unsigned rank)
