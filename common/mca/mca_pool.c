@@ -27,6 +27,7 @@ typedef struct source {
     arc_pool_t pool;
     arc_region_t region[ARC_POOL_REGIONS];
     arc_region_key_t key[ARC_POOL_REGIONS];
+    bool lent; /* other ranks may have mapped some, and keep them */
 } source_t;
 
 /* Of this process and component. */
@@ -158,7 +159,7 @@ void mca_pool_trim(void)
     (void) pthread_mutex_lock(&all.lock);
     free_mappings(false);
     for (int i = 0; i < ARC_REGION_KINDS; ++i) {
-        if (!arc_pool_is_used(&all.source[i].pool)) {
+        if (!arc_pool_is_used(&all.source[i].pool) && !all.source[i].lent) {
             free_regions(&all.source[i]);
         }
     }
@@ -241,9 +242,10 @@ lowlat_segment_t *mca_pool_segment(arc_region_kind_t kind, const arc_pool_segmen
     return own_segment(&all.source[kind], segment);
 }
 
-void mca_pool_cut(arc_pool_segment_t *segment, size_t arena_bytes)
+void mca_pool_lend(arc_region_kind_t kind, arc_pool_segment_t *segment, size_t arena_bytes)
 {
     (void) pthread_mutex_lock(&all.lock);
+    all.source[kind].lent = true;
     arc_pool_cut(segment, lowlat_segment_bytes(arena_bytes));
     (void) pthread_mutex_unlock(&all.lock);
 }

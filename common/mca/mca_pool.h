@@ -76,8 +76,8 @@ arc_pool_segment_t *mca_pool_take(arc_region_kind_t kind, size_t arena_bytes, mc
 /* The segment in our memory. */
 lowlat_segment_t *mca_pool_segment(arc_region_kind_t kind, const arc_pool_segment_t *segment);
 
-/* Smaller arenas will do. */
-void mca_pool_cut(arc_pool_segment_t *segment, size_t arena_bytes);
+/* Others use it now, too; arenas of so many bytes will do. */
+void mca_pool_lend(arc_region_kind_t kind, arc_pool_segment_t *segment, size_t arena_bytes);
 
 /* Give a segment back that `users` other ranks will let go of; 0: no other rank has used it. */
 void mca_pool_retire(arc_pool_segment_t *segment, unsigned users);

@@ -186,7 +186,7 @@ static arc_status_t try_kind(mca_share_t *share, const call_t *call, card_t *car
     status = arc_module_min(call->module, all, sizeof all / sizeof all[0]);
     if (ARC_OK == status && 0 != all[0]) {
         share->arena_bytes = (size_t) all[0];
-        mca_pool_cut(share->own, share->arena_bytes);
+        mca_pool_lend(share->kind, share->own, share->arena_bytes);
         if (NULL != call->facts) {
             call->facts->cores_shared = !all[1];
             call->facts->all_remember = all[2];
