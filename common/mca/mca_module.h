@@ -13,6 +13,7 @@
 #include "mca_call.h"
 #include "param.h"
 #include "queue.h"
+#include "settled.h"
 #include "tally.h"
 #include "task.h"
 #include "wait.h"
@@ -50,6 +51,7 @@ typedef struct arc_component {
     const int *timeout;      /* seconds, of agreements; 0: none */
     const char *const *file; /* to write the report to; NULL or "": none */
     int agreement_tag;       /* MCA_COMPAT_TAG_...: its own */
+    int tags_reach;          /* ARC_TAGS_REACH */
     const char *choice_key;  /* info key, for arc_module_show() */
     char *presence_key;      /* what it is published as (mca_presence.h) */
     const char *const *algorithm_names;
@@ -154,9 +156,10 @@ struct arc_module {
     arc_wait_times_t times;   /* of that call */
     arc_tally_row_t *counted; /* where a call that is timed is counted; NULL: not yet */
     bool unsettled;           /* nonblocking calls were made since the last blocking one */
-    arc_queue_t queue;        /* of these; without `tags` there were none */
+    arc_queue_t queue;        /* of these; without `reserved` there were none */
     const arc_wait_t *wait;   /* how its tasks wait: set when the module is enabled */
-    int tags; /* the first of those of nonblocking calls, going downwards; 0: none so far */
+    int reserved; /* the first of the tags of nonblocking calls, going downwards; 0: none so far */
+    int tags;     /* that of the call that runs; 0: a blocking one */
 };
 OBJ_CLASS_DECLARATION(arc_module_t);
 
@@ -299,6 +302,12 @@ mca_coll_base_module_t *arc_component_query(arc_component_t *component,
                                             struct ompi_communicator_t *comm, int *priority);
 
 /*
+ * So far the communicator's nonblocking collectives may be behind the tags that calls of ours take:
+ * some networks carry 24 bits of a tag, and see those of 2^24 collectives later as the same.
+ */
+enum { ARC_TAGS_REACH = ARC_SETTLED(1 << 20, 24) };
+
+/*
  * The descriptor of coll_<name>, with fields that only this one has: what it calls its functions
  * and its parameters is the same in all components.  `_config`: the field with the parameters.
  */
@@ -330,7 +339,7 @@ mca_coll_base_module_t *arc_component_query(arc_component_t *component,
         .module_class = OBJ_CLASS(_name##_module_t), .entries = &coll_##_name##_entries,         \
         .serve = coll_##_name##_serve, .settled = coll_##_name##_settled,                        \
         .decide = coll_##_name##_decide, .awaited = _name##_awaited, .enabled = _name##_enabled, \
-        .disagreed = _name##_disagreed, __VA_ARGS__                                              \
+        .disagreed = _name##_disagreed, .tags_reach = ARC_TAGS_REACH, __VA_ARGS__                \
     }
 
 /* Is the component in the list that the user gave with --mca coll?  False for an exclude list. */

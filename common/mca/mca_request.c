@@ -35,10 +35,17 @@ static arc_module_t *module_of(arc_queue_t *queue)
     return (arc_module_t *) ((char *) queue - offsetof(arc_module_t, queue));
 }
 
+/* A request's own module has its tags for good. */
+static void use_tags(arc_module_t *module, const arc_call_t *call)
+{
+    module->tags = NULL == module->of ? call->tags : module->reserved;
+}
+
 static arc_task_t *begin_task(arc_queue_t *queue, const void *call)
 {
     arc_module_t *module = module_of(queue);
 
+    use_tags(module, call);
     return NULL == module->component->direct ? NULL : module->component->direct(module, call);
 }
 
@@ -49,6 +56,7 @@ static int end_task(arc_queue_t *queue, arc_status_t status)
 
 static int run_blocking(arc_queue_t *queue, const void *call)
 {
+    use_tags(module_of(queue), call);
     return module_of(queue)->component->serve(module_of(queue), call);
 }
 
@@ -149,11 +157,17 @@ static arc_request_t *make_request(arc_module_t *module, const arc_call_t *call,
     return request;
 }
 
-/* A queue, and tags of its own, at the first call that is admitted. */
+/*
+ * A queue, at the first call that is admitted, and tags: others when the communicator's nonblocking
+ * collectives have come so far that some of theirs may soon look like ours.  The same on all ranks,
+ * which start these in one order.
+ */
 static void begin_queue(arc_module_t *module)
 {
-    if (0 == module->tags) {
-        module->tags = ompi_coll_base_nbc_reserve_tags(module->comm, TAGS);
+    const int behind = module->reserved - module->comm->c_nbc_tag;
+
+    if (0 == module->reserved || behind < 0 || behind > module->component->tags_reach) {
+        module->reserved = ompi_coll_base_nbc_reserve_tags(module->comm, TAGS);
         module->queue.ops = &queue_ops;
         module->queue.wait = module->wait;
     }
@@ -201,6 +215,7 @@ int arc_request_start(arc_module_t *module, arc_call_t *call, ompi_request_t **r
         return arc_below_start(module, call, request);
     }
     begin_queue(module);
+    call->tags = module->reserved;
     module->unsettled = true;
     if (arc_queue_try(&all.queues, &module->queue, call, &result)) {
         *request = &ompi_request_empty;
@@ -259,6 +274,7 @@ static arc_module_t *open_own(arc_module_t *module)
     }
     own->component->enabled(own);
     begin_queue(own);
+    own->tags = own->reserved;
     own->agreement_tag = own->tags - AGREEMENT_TAG;
     return own;
 }
@@ -330,6 +346,7 @@ void arc_module_settle_pending(arc_module_t *module)
         (void) opal_progress();
     }
     module->unsettled = false;
+    module->tags = 0;
 }
 
 void arc_requests_open(void)

@@ -13,7 +13,7 @@ typedef struct mca_stream {
     arc_stream_t base; /* first: what the algorithms see */
     struct ompi_communicator_t *comm;
     int tag;
-    /* arc_module_t.tags: as soon as there are any the tag is number `number` of these; or NULL. */
+    /* arc_module_t.tags: while there are any the tag is number `number` of these; or NULL. */
     const int *tags;
     int number;
     struct ompi_datatype_t *type; /* lengths are counted in elements of it, */

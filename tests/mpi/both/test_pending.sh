@@ -29,6 +29,8 @@ done
 mpi_run "np=2 64 pending" 2 120 "$at_once" pending -o 6000 -p 64 -c 4 -f -s 7
 mpi_run "np=3 one at a time" 3 60 "$at_once" pending -o 1000 -p 1 -c 1
 mpi_run "np=2 long ones" 2 120 "$at_once" pending -o 300 -l 200000
+# Numbers of messages are taken anew after every dozen or so of other nonblocking collectives.
+mpi_for_tests mpi_run "np=3 tags anew" 3 120 "$at_once --mca coll_arc_ranks_per_node 1" pending -o 3000 -c 2 -s 9
 for algorithm in $(mpi_lowlat_algorithms node); do
     mpi_for_tests mpi_run "np=5 $algorithm small pieces" 5 60 \
         "$at_once --mca coll_lowlat_algorithm $algorithm" pending -o 500 -f
