@@ -92,7 +92,7 @@ typedef struct arc_call {
     mca_compat_count_t send_count;
     struct ompi_datatype_t *send_type;
     uint64_t number; /* that component->decide gave a nonblocking one; 0: none */
-    int tags;        /* ... and the first of its messages' (arc_module_t.tags) */
+    int tags;        /* ... and its first tag (arc_module_t.reserved) */
 } arc_call_t;
 
 static inline arc_slot_t arc_call_slot(const arc_call_t *call)

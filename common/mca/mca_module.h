@@ -159,7 +159,7 @@ struct arc_module {
     arc_queue_t queue;        /* of these; without `reserved` there were none */
     const arc_wait_t *wait;   /* how its tasks wait: set when the module is enabled */
     int reserved; /* the first of the tags of nonblocking calls, going downwards; 0: none so far */
-    int tags;     /* that of the call that runs; 0: a blocking one */
+    int tags;     /* those of the call that runs, likewise; 0: a blocking one */
 };
 OBJ_CLASS_DECLARATION(arc_module_t);
 
@@ -302,8 +302,8 @@ mca_coll_base_module_t *arc_component_query(arc_component_t *component,
                                             struct ompi_communicator_t *comm, int *priority);
 
 /*
- * So far the communicator's nonblocking collectives may be behind the tags that calls of ours take:
- * some networks carry 24 bits of a tag, and see those of 2^24 collectives later as the same.
+ * So many tags Open MPI's nonblocking collectives may take before calls of ours take new ones: some
+ * networks carry 24 bits, and would take theirs for ours after 2^24.
  */
 enum { ARC_TAGS_REACH = ARC_SETTLED(1 << 20, 24) };
 

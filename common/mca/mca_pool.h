@@ -62,8 +62,8 @@ size_t mca_budget_take(mca_budget_t part, size_t least, size_t best);
 void mca_budget_return(mca_budget_t part, size_t bytes);
 
 /*
- * Give back what no communicator uses: mappings, and the regions of a kind if none of them is used.
- * Others may still read our regions, through mappings of their own.
+ * Give back what no communicator uses: mappings, and the regions of a kind if none of them is used
+ * or was ever lent: others may have kept mappings of their own.
  */
 void mca_pool_trim(void);
 

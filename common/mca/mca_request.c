@@ -158,9 +158,8 @@ static arc_request_t *make_request(arc_module_t *module, const arc_call_t *call,
 }
 
 /*
- * A queue, at the first call that is admitted, and tags: others when the communicator's nonblocking
- * collectives have come so far that some of theirs may soon look like ours.  The same on all ranks,
- * which start these in one order.
+ * A queue and tags at the first call that is admitted; new tags at ARC_TAGS_REACH.  All ranks start
+ * the nonblocking collectives of a communicator in one order, so they come there at the same call.
  */
 static void begin_queue(arc_module_t *module)
 {

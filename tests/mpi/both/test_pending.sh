@@ -29,7 +29,7 @@ done
 mpi_run "np=2 64 pending" 2 120 "$at_once" pending -o 6000 -p 64 -c 4 -f -s 7
 mpi_run "np=3 one at a time" 3 60 "$at_once" pending -o 1000 -p 1 -c 1
 mpi_run "np=2 long ones" 2 120 "$at_once" pending -o 300 -l 200000
-# Numbers of messages are taken anew after every dozen or so of other nonblocking collectives.
+# Tags are taken anew whenever other nonblocking collectives have taken 24: calls that wait keep those of their start.
 mpi_for_tests mpi_run "np=3 tags anew" 3 120 "$at_once --mca coll_arc_ranks_per_node 1" pending -o 3000 -c 2 -s 9
 for algorithm in $(mpi_lowlat_algorithms node); do
     mpi_for_tests mpi_run "np=5 $algorithm small pieces" 5 60 \
@@ -73,7 +73,7 @@ mpi_judge "np=2 other parameters"
 # Ranks of Open MPI 6 know each other's all the same, and one of them says it once.
 warnings=$([ "$mpi_major" -ge 6 ] && echo 1 || echo 3)
 mpi_says "$warnings warnings" "parameters are not the same on all ranks" "$warnings"
-# Persistent requests take numbers of messages on all ranks or on none: coll_quant has one rank in their slots.
+# Persistent requests take tags on all ranks or on none: here coll_quant is in their slots on one rank only.
 mpi_patiently mpi_start_each 20 "$at_once --mca coll_arc_installed_everywhere 1 --mca coll_arc_verbose 0" \
     "$(mpi_find pending) -b -o 100" \
     "env OMPI_MCA_coll_quant_enable=1 OMPI_MCA_coll_quant_min_bytes=4 $(mpi_find pending) -b -o 100"

@@ -131,8 +131,7 @@ static void check_one_other(const char *others, const char *last, bool exact)
              exact ? "exact" : "quantized");
 }
 
-/* What takes numbers of messages must take as many on all ranks: the barrier's are compared then.
- */
+/* A rank that takes tags for the request alone never meets the others in the barrier. */
 static void sum_persistently(MPI_Comm comm, int elems)
 {
     MPI_Request request;
