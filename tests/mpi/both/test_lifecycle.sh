@@ -42,8 +42,7 @@ if mpi_have_plugin; then
     mpi_beside ended 4 3 "" stress -n 100000000
     mpi_beside ended 4 3 "--mca coll_quant_enable 1 --mca coll_arc_ranks_per_node 2" lifecycle -q -n 100000000
     mpi_join
-    # Open MPI's own files stay when mpirun is killed before it has cleaned up, also without us.
-    mpi_nothing_left '^vader_segment\|^sm_segment'
+    mpi_nothing_left "$mpi_files_of_killed"
     mpi_result $? "nothing is left in shared memory by jobs that were ended in the middle"
 fi
 

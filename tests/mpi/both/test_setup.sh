@@ -280,6 +280,7 @@ for check in parameters missing version odd_rank contradictions local_parameters
     mpi_beside check_$check
 done
 mpi_join
-mpi_nothing_left
+# Tries of mpi_patiently end at their time limit where Open MPI hangs.
+mpi_nothing_left "$mpi_files_of_killed"
 mpi_result $? "nothing of these jobs is left in shared memory"
 mpi_done

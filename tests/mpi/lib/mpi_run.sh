@@ -26,6 +26,8 @@
 mpi_cases=0
 mpi_lanes=2 # of mpi_beside; more would spin in each other's way on few processors
 mpi_patience_turns=20 # of half a second, in mpi_nothing_left
+# Open MPI's own files, which stay where its processes are killed before they have cleaned up, also without us.
+mpi_files_of_killed='^vader_segment\|^sm_segment'
 mpi_asides=0
 mpi_joined=0
 mpi_scratch=

@@ -15,7 +15,7 @@ mpi_for_tests mpi_run "np=64" 64 300 "" crowd -n 3
 for _ in 1 2 3 4 5 6; do # a hang only: MPI_Comm_spawn of plain Open MPI has some on a busy machine
     mpi_start 3 40 "" pool -s 5
     [ "$mpi_status" -eq 124 ] || break
-    of_open_mpi='^vader_segment\|^sm_segment' # files of its own, which ranks that are killed leave behind
+    killed=yes
 done
 mpi_judge "np=3"
 mpi_run "np=4 late" 4 300 "" pool -l 600
@@ -60,6 +60,6 @@ if [ "${ARC_TEST_ALONE-}" = yes ] && (echo "$shmmni" >/proc/sys/kernel/shmmni) 2
 else
     mpi_skip "few System V ids" "no right to limit System V memory"
 fi
-mpi_nothing_left "${of_open_mpi-}"
+mpi_nothing_left "${killed:+$mpi_files_of_killed}"
 mpi_result $? "nothing of these jobs is left in shared memory"
 mpi_done

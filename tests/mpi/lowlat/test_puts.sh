@@ -141,7 +141,6 @@ mpi_nothing_left
 mpi_result $? "nothing of these jobs is left in shared memory"
 
 mpi_start 4 3 "$puts --mca coll_arc_ranks_per_node 2" stress -n 100000000
-# Open MPI's own files stay when mpirun is killed before it has cleaned up, also without us.
-mpi_nothing_left '^vader_segment\|^sm_segment'
+mpi_nothing_left "$mpi_files_of_killed"
 mpi_result $? "nothing is left in shared memory by a job that was ended in the middle"
 mpi_done
