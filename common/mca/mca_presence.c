@@ -92,7 +92,7 @@ static arc_answer_t ask(roll_t *roll, unsigned rank)
     const int seconds = is_known || was_in_vain ? 0 : ANSWER_SECONDS;
     const bool answered = mca_compat_published(component->presence_key, name, seconds, &value);
     /* Another thread may set it meanwhile. */
-    if (0 != seconds && !answered) {
+    if (!answered) {
         component->asks_in_vain = true;
     }
     note_first(&roll->values[WITHOUT], rank, 0 == value && (is_known || !was_in_vain));
