@@ -118,6 +118,7 @@ static void quant_disagreed(arc_module_t *base)
 {
     if (ARC_PRESENCE_KNOWN != base->presence) {
         ((quant_module_t *) base)->uint16 = ARC_TYPE_UINT16;
+        base->slots_alike = false;
     }
 }
 

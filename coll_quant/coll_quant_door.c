@@ -189,7 +189,7 @@ static arc_reason_t decide(quant_module_t *module, quant_call_t *call, arc_momen
         call->number = module->sums; /* how many of these and before it add */
     }
     if (ARC_AT_RUN != moment && module->active && !module->settled.same && !call->is_half_sum) {
-        reason = ARC_REASON_YOUNG;
+        reason = ARC_PHASE_DECLINED == base->phase ? base->declined : ARC_REASON_YOUNG;
     }
     if (ARC_AT_RUN != moment && ARC_REASON_NONE == reason) {
         reason = reason_of_gain(module, call);
@@ -353,8 +353,8 @@ int coll_quant_serve(arc_module_t *base, const arc_call_t *said)
 
 /*
  * Settings that ranks may have alone, by the info key, are compared in the first blocking call.
- * Before that some ranks may not be in the slots of nonblocking calls at all, so nobody serves
- * them.
+ * Before that, and where they differ, some ranks may not be in the slots of nonblocking calls at
+ * all, or want nothing quantized, so nobody serves them.
  */
 void coll_quant_settled(arc_module_t *base)
 {
@@ -363,8 +363,9 @@ void coll_quant_settled(arc_module_t *base)
     if (!arc_module_may_be_alone(base)) {
         arc_presence_look(base);
     }
-    module->settled.same = ARC_PHASE_FRESH != base->phase ||
-                           (ARC_PRESENCE_KNOWN == base->presence && !base->key_was_set);
+    module->settled.same = ARC_PHASE_FRESH == base->phase
+                               ? ARC_PRESENCE_KNOWN == base->presence && !base->key_was_set
+                               : !arc_module_has_differed(base);
     module->settled.uint16 = module->uint16;
     memcpy(module->settled.gain, module->gain, sizeof module->gain);
 }

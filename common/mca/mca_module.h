@@ -209,20 +209,23 @@ static inline bool arc_module_is_only_said(const arc_module_t *module)
     return ARC_PRESENCE_SAID == module->presence && NULL != module->component->wanted;
 }
 
+/* Has the comparison of parameters, or of what the key says, found that they differ? */
+static inline bool arc_module_has_differed(const arc_module_t *module)
+{
+    return ARC_PHASE_DECLINED == module->phase && ARC_REASON_CONFIG_DIFFERS == module->declined;
+}
+
 /*
  * May other ranks be absent from slots of calls that do not block?  Then no call there may send
  * messages, take tags or count towards the set-up.
  */
 static inline bool arc_module_may_be_alone(const arc_module_t *module)
 {
-    switch (module->phase) {
-    case ARC_PHASE_FRESH:
-        return (module->key_was_set && !module->slots_alike) || arc_module_is_only_said(module);
-    case ARC_PHASE_DECLINED:
-        return ARC_REASON_CONFIG_DIFFERS == module->declined;
-    default:
-        return false;
-    }
+    const bool is_fresh = ARC_PHASE_FRESH == module->phase;
+
+    return (is_fresh && arc_module_is_only_said(module)) ||
+           (!module->slots_alike &&
+            ((is_fresh && module->key_was_set) || arc_module_has_differed(module)));
 }
 
 /*

@@ -185,6 +185,17 @@ static bool is_open_mpis_own(const arc_call_t *call)
            (&ompi_mpi_op_max.op == call->op || &ompi_mpi_op_min.op == call->op);
 }
 
+/*
+ * The sum of 16-bit floats of a module that does not know its ranks yet: who has no component
+ * would add them as integers.
+ */
+static int refuse_halves(const arc_module_t *module)
+{
+    arc_module_log(module, ARC_LOG_WARN,
+                   "a sum of 16-bit floats that is not blocking needs a blocking one before it");
+    return MPI_ERR_UNSUPPORTED_OPERATION;
+}
+
 int arc_request_start(arc_module_t *module, arc_call_t *call, ompi_request_t **request)
 {
     int result = MPI_SUCCESS;
@@ -204,10 +215,7 @@ int arc_request_start(arc_module_t *module, arc_call_t *call, ompi_request_t **r
     const arc_reason_t reason = module->component->decide(module, call, ARC_AT_START);
     if (ARC_REASON_NONE == reason && ARC_PHASE_FRESH == module->phase &&
         (ARC_PRESENCE_UNKNOWN == module->presence || arc_module_is_only_said(module))) {
-        arc_module_log(
-            module, ARC_LOG_WARN,
-            "a sum of 16-bit floats that is not blocking needs a blocking one before it");
-        return MPI_ERR_UNSUPPORTED_OPERATION;
+        return refuse_halves(module);
     }
     if (ARC_REASON_NONE != reason) {
         arc_module_count_pass(module, reason, call);
@@ -306,6 +314,12 @@ int arc_request_init(arc_module_t *module, const arc_call_t *call, struct ompi_i
     }
     if (ARC_PHASE_BROKEN == module->phase) {
         return arc_module_broken_error();
+    }
+    if (may_be_alone && ARC_PHASE_FRESH == module->phase) {
+        arc_call_t asked = *call;
+        if (ARC_REASON_NONE == module->component->decide(module, &asked, ARC_AT_INIT)) {
+            return refuse_halves(module);
+        }
     }
     if (may_be_alone ||
         (ARC_PRESENCE_KNOWN != module->presence && ARC_PRESENCE_SAID != module->presence)) {

@@ -13,6 +13,8 @@
  *   -n        the sums are of MPIX_C_FLOAT16, Open MPI's own type of fp16
  *   -i        those in place by MPI_Iallreduce
  *   -p        a persistent request, for other numbers, is made before
+ *   -e        a persistent sum of 16 bits is made before: right, or an error
+ *   -b        a blocking sum is made before, and nonblocking ones of 16 bits and of floats
  *   -l N      leave out vectors above N elements
  *   -k VALUE  on a duplicate of MPI_COMM_WORLD with this value of the info key arc_quant
  *   -K VALUE  which is another one on the last rank
@@ -184,6 +186,59 @@ static void make_persistent(void)
     tap_case("a persistent sum");
 }
 
+/* Where ranks cannot know of each other before a blocking call: an error, never integers. */
+static void check_unasked(const meaning_t *meaning)
+{
+    enum { FEW = 100 };
+    MPI_Request request = MPI_REQUEST_NULL;
+    int error_class = MPI_SUCCESS;
+
+    for (int i = 0; i < FEW; i++) {
+        receive[i] = meaning->part(world_rank, i);
+    }
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Error_class(persistent_allreduce_init(MPI_IN_PLACE, receive, FEW, meaning->type,
+                                              meaning->op, comm, &request),
+                    &error_class);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+    if (error_class == MPI_SUCCESS) {
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Request_free(&request);
+    } else {
+        tap_check(error_class == MPI_ERR_UNSUPPORTED_OPERATION, "error class %d", error_class);
+    }
+    for (int i = 0; i < FEW && error_class == MPI_SUCCESS; i++) {
+        tap_check(receive[i] == meaning->result(meaning->op, i), "element %d: 0x%04x", i,
+                  receive[i]);
+    }
+    tap_case("a persistent sum before all others");
+}
+
+static void check_blocking_before(const meaning_t *meaning)
+{
+    enum { FLOATS = 4096 };
+    static float ones[FLOATS];
+    MPI_Request request = MPI_REQUEST_NULL;
+
+    receive[0] = meaning->part(world_rank, 0);
+    PMPI_Allreduce(MPI_IN_PLACE, receive, 1, meaning->type, meaning->op, comm);
+    tap_check(receive[0] == meaning->result(meaning->op, 0), "0x%04x", receive[0]);
+    receive[1] = meaning->part(world_rank, 1);
+    MPI_Iallreduce(MPI_IN_PLACE, receive + 1, 1, meaning->type, meaning->op, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    tap_check(receive[1] == meaning->result(meaning->op, 1), "nonblocking: 0x%04x", receive[1]);
+    for (int i = 0; i < FLOATS; i++) {
+        ones[i] = 1;
+    }
+    MPI_Iallreduce(MPI_IN_PLACE, ones, FLOATS, MPI_FLOAT, MPI_SUM, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (int i = 0; i < FLOATS; i++) {
+        tap_check(ones[i] == (float) world_ranks, "float %d: %g", i, ones[i]);
+    }
+    tap_case("a blocking sum before, then nonblocking ones");
+}
+
 int main(int argc, char **argv)
 {
     meaning_t sum = {"16-bit floats, rounded once", MPI_UINT16_T, MPI_SUM, half_part, half_sum};
@@ -202,12 +257,14 @@ int main(int argc, char **argv)
     const char *last_key = NULL;
     bool native = false;
     bool persistent = false;
+    bool unasked = false;
+    bool blocking_before = false;
     int largest = LARGEST;
 
     tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION('f', half_name), OPTION('i', nonblocking), OPTION('n', native),
-                 OPTION('l', largest), OPTION('p', persistent), OPTION('k', key),
-                 OPTION('K', last_key));
+                 OPTION('l', largest), OPTION('p', persistent), OPTION('e', unasked),
+                 OPTION('b', blocking_before), OPTION('k', key), OPTION('K', last_key));
     if (key != NULL) {
         const bool is_last = last_key != NULL && world_rank == world_ranks - 1;
         comm = dup_with_key("arc_quant", is_last ? last_key : key);
@@ -216,6 +273,12 @@ int main(int argc, char **argv)
     sum.type = native ? half_native_type() : sum.type;
     if (persistent) {
         make_persistent();
+    }
+    if (unasked) {
+        check_unasked(&sum);
+    }
+    if (blocking_before) {
+        check_blocking_before(&sum);
     }
     if (sum.type == MPI_DATATYPE_NULL) {
         tap_skip(sum.name, "this Open MPI has no MPIX_C_FLOAT16");

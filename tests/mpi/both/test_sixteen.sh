@@ -119,6 +119,22 @@ for key in "off" "fp32" "fp32 -K off" "int8 -K garbage"; do
         mpi_start 3 60 "--mca coll_quant_types bf16" sixteen -f bf16 -l 1000 -k $key
     unset ARC_DEFERRED
 done
+# Nor behind a blocking call that found out that the key differs.
+floats="--mca coll_quant_types bf16 --mca coll_quant_min_bytes 4"
+for key in "off" "garbage"; do
+    mpi_judge "np=3 bf16, key int8, last $key, blocking before" \
+        mpi_start 3 60 "$floats" sixteen -f bf16 -l 1000 -k int8 -K $key -b
+    export ARC_DEFERRED=persistent
+    mpi_judge "np=3 bf16, key int8, last $key, blocking before persistent" \
+        mpi_start 3 60 "$floats" sixteen -f bf16 -l 1000 -k int8 -K $key -b
+    unset ARC_DEFERRED
+done
+# Where ranks cannot know of each other before a blocking call.
+export OMPI_MCA_pmix_base_async_modex=1
+mpi_judge "np=3 bf16, asynchronous exchange, installed everywhere" \
+    mpi_patiently mpi_start 3 20 "$floats --mca coll_arc_installed_everywhere 1 --mca coll_arc_verbose 0" \
+    sixteen -f bf16 -l 1000 -e
+unset OMPI_MCA_pmix_base_async_modex
 
 # Whatever call finds it out.
 for parameter in lowlat_uint16_as quant_types; do
