@@ -11,6 +11,7 @@ enum {
     LEAST_SPREAD = 50, /* nothing is measured better than to 5 % by one ratio */
     FEW = 4,           /* of fewer ratios the spread says little ... */
     FEW_SPREAD = 200,  /* ... and is taken for this, or more */
+    NEWEST = FEW - 1,
 };
 
 static uint16_t ratio_of(uint64_t over, uint64_t under)
@@ -22,10 +23,30 @@ static uint16_t ratio_of(uint64_t over, uint64_t under)
     return ratio > 0 ? (uint16_t) ratio : 1;
 }
 
+/*
+ * Rounds become rare, so the kept ratios may reach far back, to other times.  Where the newest few
+ * are below 1 beyond doubt, and all together above, only these count.
+ */
+static void forget_other_times(arc_ratios_t *ratios)
+{
+    arc_ratios_t newest = {.count = NEWEST};
+
+    if (ratios->count <= NEWEST) {
+        return;
+    }
+    for (unsigned i = 0; i < NEWEST; ++i) {
+        newest.ratio[i] = ratios->ratio[(ratios->count - NEWEST + i) % ARC_RATIOS];
+    }
+    if (arc_ratios_are_below_one(&newest) && arc_ratios_are_above(ratios, ARC_RATIO_ONE)) {
+        *ratios = newest;
+    }
+}
+
 void arc_ratios_add(arc_ratios_t *ratios, uint64_t over, uint64_t under)
 {
     ratios->ratio[ratios->count % ARC_RATIOS] = ratio_of(over, under);
     ratios->count += 1;
+    forget_other_times(ratios);
 }
 
 void arc_ratios_rebase(arc_ratios_t *ratios, uint32_t base)

@@ -25,7 +25,7 @@ typedef struct arc_ratios {
     uint16_t ratio[ARC_RATIOS];
 } arc_ratios_t;
 
-/* Add over / under, of positive times. */
+/* Add over / under, of positive times.  May forget those of other times. */
 void arc_ratios_add(arc_ratios_t *ratios, uint64_t over, uint64_t under);
 
 /* Turn them into ratios to another candidate, whose ratio to the former one is `base`. */

@@ -235,6 +235,31 @@ TEST(one_that_settles_decides_once)
     }
 }
 
+/* Rounds are rare by then, and most of what is kept is of other times. */
+TEST(a_late_drift_is_noticed)
+{
+    enum { DRIFT_CALL = 300000, CALLS = 4 * DRIFT_CALL, LATE_SEEDS = 10 };
+    static const world_setting_t setting = {"late drift",
+                                            2,
+                                            {60, 50, 90, 140},
+                                            .drift_call = DRIFT_CALL,
+                                            .drifted_us = {60, 90, 45, 140},
+                                            .noise = 0.2,
+                                            .agree_us = 90,
+                                            .config = EXPLORES};
+    unsigned noticed = 0;
+
+    for (unsigned seed = 0; seed < LATE_SEEDS; ++seed) {
+        world_t world;
+        world_start(&world, &setting, SEED + seed);
+        run(&world, DRIFT_CALL);
+        assert_int_equal(world.select[0].chosen, 1);
+        run(&world, CALLS - DRIFT_CALL);
+        noticed += 2 == world.select[0].chosen;
+    }
+    assert_int_equal(noticed, LATE_SEEDS);
+}
+
 /* What was far slower at the neighbouring length is tried late. */
 TEST(guesses_come_from_the_neighbour)
 {
