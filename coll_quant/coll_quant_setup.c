@@ -96,8 +96,8 @@ static void set_up(quant_module_t *module)
 
 /*
  * The slots that a module with these settings takes.  Allreduce: the ranks agree there, so it is
- * always there, also where the user wants nothing quantized.  Reduce-scatter: also where it stays
- * exact, because the component below would add 16-bit floats as integers.
+ * always there, also where the user wants nothing quantized.  All forms of both sums also where
+ * they stay exact, because the component below would add 16-bit floats as integers.
  */
 static unsigned slots_of(const quant_module_t *module)
 {
@@ -109,7 +109,7 @@ static unsigned slots_of(const quant_module_t *module)
     for (exchange_collective_t collective = EXCHANGE_ALLREDUCE; collective < EXCHANGE_COLLECTIVES;
          ++collective) {
         if (quant_settings_want_collective(&module->settings, collective) ||
-            (has_halves && EXCHANGE_REDUCE_SCATTER == collective)) {
+            (has_halves && EXCHANGE_ALLGATHER != collective)) {
             slots |= (asked ? arc_slot_forms : arc_slot_bit)((arc_slot_t) collective);
         }
     }

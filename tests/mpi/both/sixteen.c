@@ -14,6 +14,7 @@
  *   -i        those in place by MPI_Iallreduce
  *   -p        a persistent request, for other numbers, is made before
  *   -e        a persistent sum of 16 bits is made before: right, or an error
+ *   -o        a nonblocking sum of ones is made before
  *   -b        a blocking sum is made before, and nonblocking ones of 16 bits and of floats
  *   -l N      leave out vectors above N elements
  *   -k VALUE  on a duplicate of MPI_COMM_WORLD with this value of the info key arc_quant
@@ -215,6 +216,17 @@ static void check_unasked(const meaning_t *meaning)
     tap_case("a persistent sum before all others");
 }
 
+static void check_ones(const meaning_t *meaning)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+
+    receive[0] = half_round(half, 1);
+    MPI_Iallreduce(MPI_IN_PLACE, receive, 1, meaning->type, meaning->op, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    tap_check(receive[0] == half_round(half, world_ranks), "0x%04x", receive[0]);
+    tap_case("a nonblocking sum before all others");
+}
+
 static void check_blocking_before(const meaning_t *meaning)
 {
     enum { FLOATS = 4096 };
@@ -258,13 +270,15 @@ int main(int argc, char **argv)
     bool native = false;
     bool persistent = false;
     bool unasked = false;
+    bool ones = false;
     bool blocking_before = false;
     int largest = LARGEST;
 
     tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION('f', half_name), OPTION('i', nonblocking), OPTION('n', native),
                  OPTION('l', largest), OPTION('p', persistent), OPTION('e', unasked),
-                 OPTION('b', blocking_before), OPTION('k', key), OPTION('K', last_key));
+                 OPTION('b', blocking_before), OPTION('o', ones), OPTION('k', key),
+                 OPTION('K', last_key));
     if (key != NULL) {
         const bool is_last = last_key != NULL && world_rank == world_ranks - 1;
         comm = dup_with_key("arc_quant", is_last ? last_key : key);
@@ -276,6 +290,9 @@ int main(int argc, char **argv)
     }
     if (unasked) {
         check_unasked(&sum);
+    }
+    if (ones && sum.type != MPI_DATATYPE_NULL) {
+        check_ones(&sum);
     }
     if (blocking_before) {
         check_blocking_before(&sum);

@@ -119,6 +119,17 @@ for key in "off" "fp32" "fp32 -K off" "int8 -K garbage"; do
         mpi_start 3 60 "--mca coll_quant_types bf16" sixteen -f bf16 -l 1000 -k $key
     unset ARC_DEFERRED
 done
+# Nor where no allreduce is to be quantized.
+for collective in reduce_scatter_block allgather; do
+    mpi_judge "np=3 bf16, $collective only" \
+        mpi_start 3 60 "$exact --mca coll_quant_types bf16 --mca coll_quant_collectives $collective" \
+        sixteen -f bf16 -l 1000 -i
+    export ARC_DEFERRED=persistent
+    mpi_judge "np=3 bf16, $collective only, persistent" \
+        mpi_start 3 60 "$exact --mca coll_quant_types bf16 --mca coll_quant_collectives $collective" \
+        sixteen -f bf16 -l 1000
+    unset ARC_DEFERRED
+done
 # Nor behind a blocking call that found out that the key differs.
 floats="--mca coll_quant_types bf16 --mca coll_quant_min_bytes 4"
 for key in "off" "garbage"; do
@@ -134,6 +145,10 @@ export OMPI_MCA_pmix_base_async_modex=1
 mpi_judge "np=3 bf16, asynchronous exchange, installed everywhere" \
     mpi_patiently mpi_start 3 20 "$floats --mca coll_arc_installed_everywhere 1 --mca coll_arc_verbose 0" \
     sixteen -f bf16 -l 1000 -e
+# Open MPI can add its own type: nothing is refused.
+mpi_judge "np=3 MPIX_C_FLOAT16, asynchronous exchange, nonblocking first" \
+    mpi_patiently mpi_start 3 20 "--mca coll_quant_enable 1 --mca coll_quant_types fp16 --mca coll_arc_verbose 0" \
+    sixteen -f fp16 -n -l 1000 -o
 unset OMPI_MCA_pmix_base_async_modex
 
 # Whatever call finds it out.
