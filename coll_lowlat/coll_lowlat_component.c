@@ -45,9 +45,14 @@ static void register_pvars(const arc_component_t *component)
 
 static int lowlat_register(void)
 {
-    register_pvars(&mca_coll_lowlat_component.base);
-    mca_coll_lowlat_component.base.params_count = lowlat_params_count;
-    return arc_component_register(&mca_coll_lowlat_component.base);
+    arc_component_t *base = &mca_coll_lowlat_component.base;
+
+    base->params_count = lowlat_params_count;
+    const int status = arc_component_register(base);
+    if (OPAL_SUCCESS == status) {
+        register_pvars(base); /* their functions rely on the release */
+    }
+    return status;
 }
 
 static bool has_adapters(void)

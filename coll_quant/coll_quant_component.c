@@ -42,8 +42,11 @@ static int quant_register(void)
     arc_component_t *base = &mca_coll_quant_component.base;
 
     base->params_count = quant_params_count;
-    coll_quant_pvars_register(&mca_coll_quant_component);
-    return arc_component_register(base);
+    const int status = arc_component_register(base);
+    if (OPAL_SUCCESS == status) {
+        coll_quant_pvars_register(&mca_coll_quant_component);
+    }
+    return status;
 }
 
 static int quant_open(void)
