@@ -215,15 +215,20 @@ void coll_lowlat_choice_add_puts(lowlat_module_t *module)
     coll_lowlat_show(module);
 }
 
+/* What is known of the class, beside what other communicators of this shape know of others. */
 static void remember(lowlat_choice_t *choice, unsigned class)
 {
+    lowlat_learned_t note = {.shape = choice->learned.shape};
+
     choice->learned.of[class].chosen = choice->select[class].chosen;
     for (unsigned i = 0; i < choice->list.count; ++i) {
         const uint64_t call_ns = arc_select_call_ns(&choice->select[class], i);
         uint64_t *known_ns = &choice->learned.of[class].call_ns[i];
         *known_ns = 0 != call_ns ? call_ns : *known_ns;
     }
-    lowlat_book_remember(LOWLAT_TOPIC_CHOICE, &choice->learned);
+    (void) lowlat_book_recall(LOWLAT_TOPIC_CHOICE, &note);
+    note.of[class] = choice->learned.of[class];
+    lowlat_book_remember(LOWLAT_TOPIC_CHOICE, &note);
 }
 
 void coll_lowlat_choice_agree(lowlat_module_t *module, unsigned class)

@@ -3,6 +3,7 @@
  * duplicate: whatever algorithm is tried or chosen, every sum is right.
  *
  *   -n CALLS   of each length on each communicator
+ *   -t         each length on one of them, which take turns
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -19,15 +20,15 @@ static int value(int rank, int call, int i)
     return rank * 7 + call % 100 + i % 1000;
 }
 
-static void check_calls(MPI_Comm comm, int calls)
+static void check_calls(MPI_Comm first, MPI_Comm second, int calls)
 {
     static int in[MOST];
     static int out[MOST];
     int rank = 0;
     int ranks = 0;
 
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
+    MPI_Comm_rank(first, &rank);
+    MPI_Comm_size(first, &ranks);
     for (int call = 0; call < calls; call++) {
         for (int length = 0; length < LENGTHS; length++) {
             const int count = counts[length];
@@ -37,7 +38,7 @@ static void check_calls(MPI_Comm comm, int calls)
                 in[i] = value(rank, call, i);
                 out[i] = -1;
             }
-            MPI_Allreduce(in, out, count, MPI_INT, MPI_SUM, comm);
+            MPI_Allreduce(in, out, count, MPI_INT, MPI_SUM, length % 2 ? second : first);
             for (int i = 0; i < count; i++) {
                 const int of_ranks = 7 * (ranks * (ranks - 1) / 2);
                 wrong += out[i] != of_ranks + ranks * value(0, call, i);
@@ -50,14 +51,17 @@ static void check_calls(MPI_Comm comm, int calls)
 int main(int argc, char **argv)
 {
     int calls = 100;
+    bool in_turns = false;
     MPI_Comm again = MPI_COMM_NULL;
 
     tap_begin(&argc, &argv);
-    TAKE_OPTIONS(OPTION('n', calls));
-    check_calls(MPI_COMM_WORLD, calls);
-    tap_case("right sums");
+    TAKE_OPTIONS(OPTION('n', calls), OPTION('t', in_turns));
+    if (!in_turns) {
+        check_calls(MPI_COMM_WORLD, MPI_COMM_WORLD, calls);
+        tap_case("right sums");
+    }
     MPI_Comm_dup(MPI_COMM_WORLD, &again);
-    check_calls(again, calls);
+    check_calls(in_turns ? MPI_COMM_WORLD : again, again, calls);
     MPI_Comm_free(&again);
     tap_case("right sums on a duplicate");
     return tap_end();

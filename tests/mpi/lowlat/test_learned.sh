@@ -54,6 +54,9 @@ mpi_result $? "np=4 learns: the report has a rule for each of the four lengths"
 mpi_says "and times" "^ranks=2:nodes=2:.* # .* us" 4
 mpi_show "$file"
 
+mpi_judge "np=4 learns on two communicators" mpi_for_tests mpi_start 4 60 "$nodes" explored -n 100 -t
+mpi_says "and has times of all lengths" "^ranks=2:nodes=2:.* # .* us" 4
+
 mpi_judge "np=4 has learned" mpi_for_tests mpi_start 4 60 "$nodes --mca coll_lowlat_rules @$file" explored -n 100
 mpi_says "nothing is explored" " bytes, after " 0
 report "$file.again"
