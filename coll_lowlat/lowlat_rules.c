@@ -116,6 +116,9 @@ static const char *read_fact(char *text, lowlat_rule_t *rule)
         if (0 != strncmp(text, facts[fact].key, strlen(facts[fact].key))) {
             continue;
         }
+        if (0 != memcmp(span, &lowlat_shape_any.fact[fact], sizeof *span)) {
+            return "said twice";
+        }
         if (NULL == words) {
             return read_span(value, span) ? NULL : "no number, and no range of numbers";
         }
@@ -145,6 +148,7 @@ static const char *read_name(const char *text, lowlat_candidate_t *candidate)
 static const char *read_rule(char *text, bool reproducible, lowlat_rule_t *rule, const char **at)
 {
     unsigned names_read = 0;
+    unsigned ranges_read = 0;
     const char *wrong = NULL;
     char *rest = NULL;
 
@@ -154,7 +158,8 @@ static const char *read_rule(char *text, bool reproducible, lowlat_rule_t *rule,
         *at = part;
         wrong = NULL != strchr(part, '=') ? read_fact(part, rule)
                 : 0 == names_read++       ? read_name(part, &rule->candidate)
-                : read_span(part, &rule->bytes) && rule->bytes.least < rule->bytes.most
+                : 0 == ranges_read++ && read_span(part, &rule->bytes) &&
+                        rule->bytes.least < rule->bytes.most
                     ? NULL
                     : "no range of sizes";
     }

@@ -99,8 +99,7 @@ static arc_status_t parse_choice(const arc_param_t *param, const char *text, lon
             return ARC_OK;
         }
     }
-    /* The index too: that is how Open MPI hands a chosen value on to the ranks. */
-    return parse_number(param, text, value);
+    return ARC_ERR_INVALID;
 }
 
 static arc_status_t parse_fraction(const char *text, long long *value)

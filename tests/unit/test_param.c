@@ -61,7 +61,7 @@ static const struct {
     {&flag, "yes", ARC_OK, 1},
     {&flag, "2", ARC_ERR_INVALID, 0},
     {&fruit, "Pear", ARC_OK, 1},
-    {&fruit, "0", ARC_OK, 0},
+    {&fruit, "0", ARC_ERR_INVALID, 0},
     {&fruit, "plum", ARC_ERR_INVALID, 0},
     {&fruit, "2", ARC_ERR_INVALID, 0},
     {&part, "0", ARC_OK, 0},

@@ -94,6 +94,8 @@ TEST(a_wrong_rule_is_named_with_its_place)
         {"oneshot:16k-1k", 9, "no range of sizes"},
         {"oneshot:1k-1k", 9, "no range of sizes"},
         {"oneshot:0-8:0-9x", 13, "no range of sizes"},
+        {"oneshot:0-8:16-32", 13, "no range of sizes"},
+        {"ranks=2:ranks=4:oneshot", 9, "said twice"},
         {"oneshot:0-99999999999999999999", 9, "no range of sizes"},
         {"oneshot: -8", 10, "no range of sizes"},
         {"oneshot 0-8 twoshot", 13, "no range of sizes"},
