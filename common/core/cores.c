@@ -275,7 +275,9 @@ void arc_cores_get(arc_cores_t *own, unsigned processes, const char *root)
     unsigned long *mask = calloc(MASK_WORDS, sizeof *mask);
 
     memset(own, 0, sizeof *own);
-    if (NULL != mask && 0 == sched_getaffinity(0, MASK_WORDS * sizeof *mask, (cpu_set_t *) mask)) {
+    /* Of the main thread, whichever asks: where ranks are decides in which order they are added. */
+    if (NULL != mask &&
+        0 == sched_getaffinity(getpid(), MASK_WORDS * sizeof *mask, (cpu_set_t *) mask)) {
         arc_cores_set_mask(own, mask, MASK_WORDS);
     }
     free(mask);

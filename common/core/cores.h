@@ -1,7 +1,8 @@
 /*
  * Does every rank of a node have a processor of its own?
  *
- * Only a matter of speed: a rank that waits for one who waits for its processor had better yield.
+ * A rank that waits for one who waits for its processor had better yield.  The processors also say
+ * which ranks are near each other (lowlat_levels.h).
  * Each rank describes itself in 104 bytes that the ranks of a node exchange, and one pure function
  * of all of them decides.  A rank has no processor of its own if
  *

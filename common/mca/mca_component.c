@@ -13,6 +13,7 @@
 #include "mca_presence.h"
 #include "mca_report.h"
 #include "mca_request.h"
+#include "mca_seat.h"
 #include "mca_slots.h"
 
 /*
@@ -92,6 +93,9 @@ int arc_component_init_query(arc_component_t *component)
     component->rank = NULL == self ? UINT32_MAX : self->super.proc_name.vpid;
     component->first_process = 0 == component->rank;
     arc_report_open(component);
+    if (mca_compat_threads()) {
+        mca_seat_prepare();
+    }
     if (component->first_process) {
         mca_params_complain(component);
     }

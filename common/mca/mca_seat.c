@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "float_env.h"
+#include "mca_compat.h"
 #include "mca_seat.h"
 
 static uint16_t number_of(hwloc_topology_t topology, hwloc_obj_type_t type,
@@ -29,22 +30,33 @@ lowlat_seat_t mca_seat_of(hwloc_topology_t topology, hwloc_const_cpuset_t cpuset
                                   number_of(topology, cache, cpuset)}};
 }
 
+static bool has_topology(void)
+{
+    ARC_IN_DEFAULT_FLOAT_ENV; /* hwloc reckons with floats where it loads a topology */
+
+    /* Most programs have it by now: mpirun's daemon gives it to them in MPI_Init. */
+    return NULL != opal_hwloc_topology || OPAL_SUCCESS == opal_hwloc_base_get_topology();
+}
+
+void mca_seat_prepare(void)
+{
+    if (opal_process_info.num_local_peers >= LOWLAT_FLAT_RANKS) {
+        (void) has_topology();
+    }
+}
+
 lowlat_seat_t mca_seat_of_cores(const arc_cores_t *cores)
 {
     lowlat_seat_t seat = {{0}};
     hwloc_bitmap_t cpuset = hwloc_bitmap_alloc();
     uint32_t known = 0;
-    ARC_IN_DEFAULT_FLOAT_ENV; /* hwloc reckons with floats where it loads a topology */
 
-    /* Most programs have it by now: mpirun's daemon gives it to them in MPI_Init. */
-    const bool has_topology =
-        NULL != opal_hwloc_topology || OPAL_SUCCESS == opal_hwloc_base_get_topology();
     for (unsigned i = 0; NULL != cpuset && i < cores->words; ++i) {
         (void) hwloc_bitmap_set_ith_ulong(cpuset, cores->word[i], cores->bits[i]);
         known += (uint32_t) __builtin_popcountl(cores->bits[i]);
     }
     /* A process that may run on more processors than a card has room for sits nowhere. */
-    if (NULL != cpuset && has_topology && known == cores->count) {
+    if (NULL != cpuset && has_topology() && known == cores->count) {
         seat = mca_seat_of(opal_hwloc_topology, cpuset);
     }
     hwloc_bitmap_free(cpuset);

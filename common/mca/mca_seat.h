@@ -22,4 +22,7 @@ lowlat_seat_t mca_seat_of(hwloc_topology_t topology, hwloc_const_cpuset_t cpuset
 /* Of a process that may run on these processors of this node; all 0 if that is not known. */
 lowlat_seat_t mca_seat_of_cores(const arc_cores_t *cores);
 
+/* Before there are several threads: Open MPI loads its topology without a lock. */
+void mca_seat_prepare(void);
+
 #endif
