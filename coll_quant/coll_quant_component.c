@@ -80,13 +80,18 @@ static int quant_close(void)
 static int quant_init_query(bool progress_threads, bool mpi_threads)
 {
     const quant_component_t *component = &mca_coll_quant_component;
+    const quant_settings_t *settings = &component->settings;
     const int status = arc_component_init_query(&mca_coll_quant_component.base);
 
     (void) progress_threads;
     (void) mpi_threads;
-    if (component->settings.enable && component->base.first_process &&
-        component->settings.arc_verbose >= ARC_LOG_WARN) {
-        mca_levels_warn("quant", component->settings.arc_levels);
+    if (settings->enable && component->base.first_process &&
+        settings->arc_verbose >= ARC_LOG_WARN) {
+        mca_levels_warn("quant", settings->arc_levels);
+        if (settings->max_nmse > 0 && 0 == settings->verify_every) {
+            opal_output(0, "coll_quant: coll_quant_max_nmse has no effect: coll_quant_verify_every "
+                           "is 0, so no call is verified");
+        }
     }
     return status;
 }

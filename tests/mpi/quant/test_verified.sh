@@ -23,6 +23,8 @@ mpi_run "np=2 every call" 2 60 "$on --mca coll_quant_verify_every 1" verified -e
 # A limit that no error exceeds changes nothing.
 mpi_run "np=2 a high limit" 2 60 \
     "$on --mca coll_quant_verify_every 2 --mca coll_quant_max_nmse 0.5" verified -e 2
+mpi_judge "np=2 a limit, and no verification" mpi_start 2 60 "$on --mca coll_quant_max_nmse 1e-3" quantized -n 262144
+mpi_says "that is said once" "coll_quant_max_nmse has no effect: coll_quant_verify_every is 0" 1
 # over_limit RANKS COLLECTIVE CALL: its sixth call is, where it is verified
 over_limit() {
     mpi_judge "np=$1 $2, a limit that is exceeded" \
