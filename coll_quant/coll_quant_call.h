@@ -28,7 +28,8 @@ typedef struct quant_timed {
     unsigned class;
     uint64_t called_ns; /* when the call began, and ... */
     uint64_t begin_ns;
-    uint64_t end_ns; /* of the quantized part; 0: it has none */
+    uint64_t end_ns;     /* of the quantized part; 0: it has none */
+    uint64_t packing_ns; /* before and behind it */
 } quant_timed_t;
 
 typedef struct quant_call {

@@ -136,8 +136,8 @@ int coll_quant_learn(quant_module_t *module, quant_call_t *call, int status)
         return status;
     }
     const uint64_t now_ns = (uint64_t) arc_now_ns();
-    const uint64_t took_ns =
-        was_below ? BELOW_WEIGHT * (now_ns - timed->begin_ns) : timed->end_ns - timed->begin_ns;
+    const uint64_t took_ns = was_below ? BELOW_WEIGHT * (now_ns - timed->begin_ns)
+                                       : timed->packing_ns + timed->end_ns - timed->begin_ns;
     /* Also after an error: the other ranks know nothing of it. */
     if (arc_select_note(timed->select, timed->called_ns, now_ns, took_ns)) {
         const int agreed = agree_on_times(module, call);
