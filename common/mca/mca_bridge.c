@@ -362,6 +362,7 @@ int mca_half_call(arc_module_t *module, arc_type_t half, const arc_call_t *call,
     of_floats.send = MPI_IN_PLACE;
     of_floats.receive = floats;
     of_floats.type = &ompi_mpi_float.dt;
+    of_floats.widened = true;
     const int status = sum(module, &of_floats);
     if (OMPI_SUCCESS == status) {
         of_program = arc_float_env_enter();

@@ -93,6 +93,7 @@ typedef struct arc_call {
     struct ompi_datatype_t *send_type;
     uint64_t number; /* that component->decide gave a nonblocking one; 0: none */
     int tags;        /* ... and its first tag (arc_module_t.reserved) */
+    bool widened;    /* a sum of 16-bit floats by way of floats: they count as what they are */
 } arc_call_t;
 
 static inline arc_slot_t arc_call_slot(const arc_call_t *call)

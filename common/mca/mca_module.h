@@ -188,6 +188,7 @@ static inline void arc_module_count(arc_module_t *module, const arc_call_t *call
     arc_module_calls_t *sum = outcome < ARC_TALLY_PASSED ? &told->served : &told->passed;
 
     told->last_call = 1 + (int) outcome;
+    bytes >>= call->widened;
     if (OPAL_UNLIKELY(mca_compat_threads())) {
         (void) __atomic_add_fetch(&sum->calls, 1, __ATOMIC_RELAXED);
         (void) __atomic_add_fetch(&sum->bytes, bytes, __ATOMIC_RELAXED);
