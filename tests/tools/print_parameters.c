@@ -272,7 +272,8 @@ int main(int argc, char **argv)
          "must have the same value, or\n"
          "each may have its own; where values differ that must not, the component stays out of the "
          "communicator and says so (but\n"
-         "see tuning.md about priorities). A value that is not allowed on rank 0 is reported once; "
+         "see tuning.md about priorities). Each component reports a value that is not allowed on "
+         "rank 0; "
          "the default is used.");
     for (size_t table = 0; table < TABLES; ++table) {
         if (NULL != tables[table].title) {
