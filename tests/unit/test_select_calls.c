@@ -238,7 +238,7 @@ TEST(one_that_settles_decides_once)
 /* Rounds are rare by then, and most of what is kept is of other times. */
 TEST(a_late_drift_is_noticed)
 {
-    enum { DRIFT_CALL = 300000, CALLS = 4 * DRIFT_CALL, LATE_SEEDS = 10 };
+    enum { DRIFT_CALL = 100000, CALLS = 4 * DRIFT_CALL, LATE_SEEDS = 10 };
     static const world_setting_t setting = {"late drift",
                                             2,
                                             {60, 50, 90, 140},
