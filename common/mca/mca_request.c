@@ -186,17 +186,10 @@ static bool is_open_mpis_own(const arc_call_t *call)
 }
 
 /*
- * Does a call that `reason` does not keep from being served come before the module knows its ranks?
- * So does the sum of 16-bit floats.  Who has no component adds MPI_UINT16_T as integers, so
- * there it is an error; MPIX_C_FLOAT16 goes down.
+ * A sum of 16-bit floats, which is to be served, before the module knows its ranks: those without
+ * the component would add MPI_UINT16_T as integers.  (They can add MPIX_C_FLOAT16.)
  */
-static bool comes_too_soon(const arc_module_t *module, arc_reason_t reason)
-{
-    return ARC_REASON_NONE == reason && ARC_PHASE_FRESH == module->phase &&
-           (ARC_PRESENCE_UNKNOWN == module->presence || arc_module_is_only_said(module));
-}
-
-static int refuse(const arc_module_t *module)
+static int refuse_halves(const arc_module_t *module)
 {
     arc_module_log(module, ARC_LOG_WARN,
                    "a sum of 16-bit floats that is not blocking needs a blocking one before it");
@@ -220,9 +213,10 @@ int arc_request_start(arc_module_t *module, arc_call_t *call, ompi_request_t **r
         module->component->settled(module);
     }
     arc_reason_t reason = module->component->decide(module, call, ARC_AT_START);
-    if (comes_too_soon(module, reason)) {
+    if (ARC_REASON_NONE == reason && ARC_PHASE_FRESH == module->phase &&
+        (ARC_PRESENCE_UNKNOWN == module->presence || arc_module_is_only_said(module))) {
         if (&ompi_mpi_uint16_t.dt == call->type) {
-            return refuse(module);
+            return refuse_halves(module);
         }
         reason = ARC_REASON_YOUNG;
     }
@@ -324,10 +318,10 @@ int arc_request_init(arc_module_t *module, const arc_call_t *call, struct ompi_i
     if (ARC_PHASE_BROKEN == module->phase) {
         return arc_module_broken_error();
     }
-    if (may_be_alone && &ompi_mpi_uint16_t.dt == call->type) {
+    if (may_be_alone && ARC_PHASE_FRESH == module->phase && &ompi_mpi_uint16_t.dt == call->type) {
         arc_call_t asked = *call;
-        if (comes_too_soon(module, module->component->decide(module, &asked, ARC_AT_INIT))) {
-            return refuse(module);
+        if (ARC_REASON_NONE == module->component->decide(module, &asked, ARC_AT_INIT)) {
+            return refuse_halves(module);
         }
     }
     if (may_be_alone ||
