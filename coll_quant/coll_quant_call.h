@@ -44,6 +44,12 @@ typedef struct quant_call {
     float bound; /* of the result; 0: it is exact */
 } quant_call_t;
 
+/* Now, if the call is timed; otherwise 0. */
+static inline uint64_t coll_quant_timed_ns(const quant_call_t *call)
+{
+    return NULL == call->timed.select ? 0 : (uint64_t) arc_now_ns();
+}
+
 /* How many times `count` elements a rank sends, and gets; of both the whole vector. */
 static inline size_t coll_quant_blocks_sent(const quant_module_t *module,
                                             exchange_collective_t collective)

@@ -260,15 +260,9 @@ static void *block_at(const arc_call_t *said, int block)
     return (char *) said->receive + (ptrdiff_t) block * (ptrdiff_t) said->count * extent_bytes;
 }
 
-/* Now, if the call is timed. */
-static uint64_t timed_ns(const quant_call_t *call)
-{
-    return NULL == call->timed.select ? 0 : (uint64_t) arc_now_ns();
-}
-
 static int gather_packed(quant_module_t *module, quant_call_t *call)
 {
-    const uint64_t begin_ns = timed_ns(call);
+    const uint64_t begin_ns = coll_quant_timed_ns(call);
     const arc_call_t *said = call->said;
     const int ranks = (int) module->stream.base.ranks;
     const size_t block_bytes = call->said_bytes / (size_t) ranks;
@@ -291,14 +285,14 @@ static int gather_packed(quant_module_t *module, quant_call_t *call)
     }
     call->operation.send = own;
     call->operation.recv = blocks;
-    const uint64_t packed_ns = timed_ns(call);
+    const uint64_t packed_ns = coll_quant_timed_ns(call);
     const int status = coll_quant_run_call(module, call);
-    const uint64_t ran_ns = timed_ns(call);
+    const uint64_t ran_ns = coll_quant_timed_ns(call);
     for (int block = 0; MPI_SUCCESS == status && OMPI_SUCCESS == error && block < ranks; ++block) {
         error = ompi_datatype_sndrcv(blocks + (size_t) block * block_bytes, count, call->type,
                                      block_at(said, block), said->count, said->type);
     }
-    call->timed.packing_ns = packed_ns - begin_ns + timed_ns(call) - ran_ns;
+    call->timed.packing_ns = packed_ns - begin_ns + coll_quant_timed_ns(call) - ran_ns;
     arc_module_free(&module->base, blocks);
     return MPI_SUCCESS == status ? error : status;
 }

@@ -75,14 +75,13 @@ static int run_within_limits(quant_module_t *module, quant_call_t *call, bool *e
 /* One operation, whose bound becomes known. */
 static int run_and_note(quant_module_t *module, quant_call_t *call)
 {
-    const bool is_timed = NULL != call->timed.select;
     bool exact = false;
 
     call->bound = 0;
-    call->timed.begin_ns = is_timed ? (uint64_t) arc_now_ns() : 0;
+    call->timed.begin_ns = coll_quant_timed_ns(call);
     const int status =
         module->config.bounded ? run_within_limits(module, call, &exact) : run_task(module, call);
-    call->timed.end_ns = is_timed ? (uint64_t) arc_now_ns() : 0;
+    call->timed.end_ns = coll_quant_timed_ns(call);
     if (MPI_SUCCESS == status && exact) {
         coll_quant_stats_note_exact(module, ARC_REASON_BOUND);
     } else if (MPI_SUCCESS == status) {
