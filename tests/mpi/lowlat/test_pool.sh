@@ -11,7 +11,7 @@ mpi_note_shared_memory
 mpi_run "np=4" 4 300 "" pool -c 500
 mpi_run "np=5, 2 on a node" 5 300 "--mca coll_arc_ranks_per_node 2 --mca coll_arc_explore_percent 0" \
     pool -c 50
-mpi_for_tests mpi_run "np=64" 64 300 "" crowd -n 3
+mpi_for_tests mpi_run "np=64" 64 300 "" growth -c 3 -m 20000
 for _ in 1 2 3 4 5 6; do # a hang only: MPI_Comm_spawn of plain Open MPI has some on a busy machine
     mpi_start 3 40 "" pool -s 5
     [ "$mpi_status" -eq 124 ] || break
