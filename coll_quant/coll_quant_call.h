@@ -69,11 +69,6 @@ static inline size_t coll_quant_blocks(const quant_module_t *module,
     return EXCHANGE_ALLREDUCE == collective ? 1 : module->stream.base.ranks;
 }
 
-static inline struct ompi_datatype_t *coll_quant_datatype(const quant_element_t *element)
-{
-    return &quant_doubles == element ? &ompi_mpi_double.dt : &ompi_mpi_float.dt;
-}
-
 /* ---- coll_quant_keys.c: the info key of a communicator ---- */
 
 /*
@@ -163,9 +158,6 @@ void coll_quant_pvars_register(const quant_component_t *component);
 float *coll_quant_residual(quant_module_t *module, const quant_call_t *call);
 
 void coll_quant_residuals_free(quant_module_t *module);
-
-/* Say once that error feedback, which is set, does nothing for an allgather. */
-void coll_quant_residual_warn_of_stage(quant_module_t *module);
 
 /* ---- coll_quant_fold.c: sums in shared memory of the nodes; an int is an MPI error code ---- */
 

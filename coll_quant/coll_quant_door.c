@@ -2,18 +2,8 @@
  * What a call of the program says, and what becomes of it: one function decides, whatever the form
  * of the call.
  *
- * Reduce_scatter_block: MPI requires the count, the type and the operation to be the same on all
- * ranks, as for an allreduce.
- *
- * Allgather: it requires no such thing.  A rank may send MPI_FLOAT and another one a column of its
- * matrix, as a derived type; what is the same on all ranks is the signature, the basic types that
- * are sent.  So the receive type decides by its signature: all floats, all doubles, or all 16-bit
- * floats, however they lie in memory; nor does it matter what the send type is.
- *
- * In place an allgather is passed down.  All ranks receive what a block is decoded to, its owner
- * too.  A program that gathers out of place keeps what it sends; in place its own block is its only
- * copy, as of parameters that each rank updates a share of, and an update that is smaller than the
- * error would be lost in every step.  MPI wants MPI_IN_PLACE on all ranks or on none.
+ * Which allgathers are served, and why none in place is: docs/algorithms_quant.md, "Stages".  MPI
+ * requires the count, the type and the operation of a sum to be the same on all ranks.
  *
  * Nonblocking calls are the blocking ones, in a fiber (mca_request.h).  Whether one is admitted
  * follows from its arguments, from the settings, and, where the last call was a blocking one, from
@@ -104,7 +94,6 @@ static void read_call(const quant_module_t *module, const arc_call_t *said, arc_
     call->operation.recv = said->receive;
     call->operation.parts = NULL;
     call->operation.residual = NULL;
-    call->operation.bound_max = 0;
 }
 
 /* ---- what becomes of it ---- */
@@ -245,10 +234,8 @@ static int pass_down(quant_module_t *module, const quant_call_t *call, arc_reaso
  *
  *   send --pack--> own block --> algorithm --> N blocks --unpack--> receive
  *
- * Which ranks need that memory no other rank knows, and to ask would cost every call a round trip.
- * So it is allocated before the first byte of the call is sent, and a rank that has none returns an
- * error and never sends on this communicator again: the others wait for it, up to their time
- * limit, as for a rank that does not come, and no later call can be taken for this one.
+ * Which ranks need that memory no other rank knows, and to ask would cost every call a round trip:
+ * docs/algorithms_quant.md, "Without memory to pack".
  */
 
 /* Where the program wants a block. */
@@ -303,8 +290,9 @@ static int run_gather(quant_module_t *module, quant_call_t *call)
 {
     const arc_call_t *said = call->said;
 
-    if (module->config.feedback) {
-        coll_quant_residual_warn_of_stage(module);
+    if (module->config.feedback && arc_module_first(&module->base, QUANT_SAID_STAGE)) {
+        arc_module_log(&module->base, ARC_LOG_WARN,
+                       "coll_quant_error_feedback is for sums and has no effect on MPI_Allgather");
     }
     if (bytes_of(said->send_count, said->send_type) != bytes_of(said->count, said->type)) {
         /* MPI does not allow it.  Ranks that do send must not take our next call for this one. */

@@ -33,7 +33,8 @@ int coll_quant_below(quant_module_t *module, const quant_call_t *call, void *rec
                      const char *details)
 {
     const quant_operation_t *operation = &call->operation;
-    struct ompi_datatype_t *type = coll_quant_datatype(operation->element);
+    struct ompi_datatype_t *type =
+        &quant_doubles == operation->element ? &ompi_mpi_double.dt : &ompi_mpi_float.dt;
     arc_call_t exact = *call->said;
 
     exact.send = operation->send == receive ? MPI_IN_PLACE : operation->send;
@@ -118,7 +119,6 @@ static int begin_relative(quant_module_t *module, quant_call_t *call, bool *exac
 
 int coll_quant_limit_begin(quant_module_t *module, quant_call_t *call, bool *exact)
 {
-    *exact = false;
     call->operation.bound_max = module->settings.target_abs;
     return module->settings.target_rel > 0 ? begin_relative(module, call, exact) : MPI_SUCCESS;
 }
@@ -167,7 +167,7 @@ int coll_quant_limit_end(quant_module_t *module, quant_call_t *call, bool *exact
 {
     const quant_operation_t *operation = &call->operation;
 
-    if (EXCHANGE_REDUCE_SCATTER == operation->collective) {
+    if (!module->config.bounded || EXCHANGE_REDUCE_SCATTER == operation->collective) {
         return MPI_SUCCESS;
     }
     const size_t elems =

@@ -268,11 +268,3 @@ void coll_quant_residuals_free(quant_module_t *module)
         drop(&module->residuals, &module->residuals.latest);
     }
 }
-
-__attribute__((cold)) void coll_quant_residual_warn_of_stage(quant_module_t *module)
-{
-    if (arc_module_first(&module->base, QUANT_SAID_STAGE)) {
-        arc_module_log(&module->base, ARC_LOG_WARN,
-                       "coll_quant_error_feedback is for sums and has no effect on MPI_Allgather");
-    }
-}

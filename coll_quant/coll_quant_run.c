@@ -58,20 +58,6 @@ static int run_task(quant_module_t *module, quant_call_t *call)
     return MPI_SUCCESS;
 }
 
-/* *exact: was it made by the component below, in the end? */
-static int run_within_limits(quant_module_t *module, quant_call_t *call, bool *exact)
-{
-    int status = coll_quant_limit_begin(module, call, exact);
-
-    if (MPI_SUCCESS == status && !*exact) {
-        status = run_task(module, call);
-        if (MPI_SUCCESS == status) {
-            status = coll_quant_limit_end(module, call, exact);
-        }
-    }
-    return status;
-}
-
 /* One operation, whose bound becomes known. */
 static int run_and_note(quant_module_t *module, quant_call_t *call)
 {
@@ -79,8 +65,13 @@ static int run_and_note(quant_module_t *module, quant_call_t *call)
 
     call->bound = 0;
     call->timed.begin_ns = coll_quant_timed_ns(call);
-    const int status =
-        module->config.bounded ? run_within_limits(module, call, &exact) : run_task(module, call);
+    int status = coll_quant_limit_begin(module, call, &exact);
+    if (MPI_SUCCESS == status && !exact) {
+        status = run_task(module, call);
+        if (MPI_SUCCESS == status) {
+            status = coll_quant_limit_end(module, call, &exact);
+        }
+    }
     call->timed.end_ns = coll_quant_timed_ns(call);
     if (MPI_SUCCESS == status && exact) {
         coll_quant_stats_note_exact(module, ARC_REASON_BOUND);
@@ -208,7 +199,6 @@ static int verify(quant_module_t *module, quant_call_t *call)
 static int run(quant_module_t *module, quant_call_t *call, bool verified)
 {
     const quant_operation_t *operation = &call->operation;
-    const size_t elems = coll_quant_blocks(module, operation->collective) * operation->count;
     const int status = coll_quant_fold_look(module, operation);
 
     if (MPI_SUCCESS != status) {
@@ -219,7 +209,7 @@ static int run(quant_module_t *module, quant_call_t *call, bool verified)
     arc_module_count(&module->base, call->said,
                      quant_pipeline_is_doubling(module->pipeline, operation) ? QUANT_ALGOS
                                                                              : module->algo,
-                     elems * operation->element->bytes);
+                     call->bytes);
     return verified ? verify(module, call) : run_and_note(module, call);
 }
 

@@ -287,41 +287,9 @@ bool quant_payload_encode(const quant_codec_t *codec, const float *in, quant_cod
     return true;
 }
 
-static void decode_tile(const tile_t *tile, const uint8_t *payload, float *out)
-{
-    const quant_code_kernels_t *code = kernels_of(tile);
-    float factor[QUANT_BLOCKS];
-
-    get_factors(tile, payload, factor);
-    code->decode(payload + tile->codes, tile->rows, tile->shift, factor, out);
-    if (0 != tile->tail) {
-        uint8_t row[QUANT_ROW_BYTES_MAX] = {0};
-        float padded[QUANT_LANES];
-        memcpy(row, payload + tile->tail_codes, tile->tail_bytes);
-        code->decode(row, 1, tile->shift, factor + tail_block(tile), padded);
-        memcpy(out + tile->rows * QUANT_LANES, padded, tile->tail * sizeof(float));
-    }
-}
-
-void quant_payload_decode(const quant_codec_t *codec, const void *payload, float *out)
-{
-    const tiles_t tiles = tiles_of(codec);
-    size_t kept = tiles.bytes;
-
-    if (quant_format_is_exact(codec->format)) {
-        memcpy(out, payload, codec->elems * sizeof(float));
-        return;
-    }
-    for (size_t i = 0; i < tiles.count; ++i) {
-        tile_t tile = tile_at(&tiles, i);
-        find_codes(&tile, payload, &kept);
-        decode_tile(&tile, payload, out + tile.first);
-    }
-}
-
 /*
  * sum = decoded + the tile's part of x for its whole rows, and `last`, 64 floats, the padded sum of
- * its tail, if it has one; absmax: theirs.
+ * its tail, if it has one; absmax: theirs.  x NULL: nothing is added, and absmax not touched.
  */
 static void add_tile(const tile_t *tile, const uint8_t *payload, const float *x, float *sum,
                      float *last, uint32_t absmax[QUANT_BLOCKS])
@@ -330,13 +298,21 @@ static void add_tile(const tile_t *tile, const uint8_t *payload, const float *x,
     float factor[QUANT_BLOCKS];
 
     get_factors(tile, payload, factor);
-    code->decode_add(payload + tile->codes, tile->rows, tile->shift, factor, x + tile->first, sum,
-                     absmax);
+    if (NULL == x) {
+        code->decode(payload + tile->codes, tile->rows, tile->shift, factor, sum);
+    } else {
+        code->decode_add(payload + tile->codes, tile->rows, tile->shift, factor, x + tile->first,
+                         sum, absmax);
+    }
     if (0 != tile->tail) {
         uint8_t row[QUANT_ROW_BYTES_MAX] = {0};
+        memcpy(row, payload + tile->tail_codes, tile->tail_bytes);
+        if (NULL == x) {
+            code->decode(row, 1, tile->shift, factor + tail_block(tile), last);
+            return;
+        }
         float padded[QUANT_LANES] = {0};
         uint32_t tail[QUANT_BLOCKS] = {0};
-        memcpy(row, payload + tile->tail_codes, tile->tail_bytes);
         memcpy(padded, x + tile->first + tile->rows * QUANT_LANES, tile->tail * sizeof(float));
         code->decode_add(row, 1, tile->shift, factor + tail_block(tile), padded, last, tail);
         raise_tail(tile, tail, absmax);
@@ -360,6 +336,17 @@ void quant_payload_decode_add(const quant_codec_t *codec, const void *payload, c
         memcpy(to + tile.rows * QUANT_LANES, last, tile.tail * sizeof(float));
     }
     raise_peak(codec, peak, most);
+}
+
+void quant_payload_decode(const quant_codec_t *codec, const void *payload, float *out)
+{
+    uint32_t none = 0;
+
+    if (quant_format_is_exact(codec->format)) {
+        memcpy(out, payload, codec->elems * sizeof(float));
+        return;
+    }
+    quant_payload_decode_add(codec, payload, NULL, out, &none);
 }
 
 bool quant_payload_hop(const quant_codec_t *from, const quant_codec_t *codec, const void *payload,

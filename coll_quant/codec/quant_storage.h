@@ -23,11 +23,8 @@ typedef struct quant_storage {
 /*
  * Of floats that are off by up to `bound`, make those the largest finite number that would be
  * rounded to infinity although the exact ones may not be.
- *
- * Cost: one pass over the floats, which are in the cache; a second one where a number is so large.
  */
-void quant_storage_clamp(const quant_storage_t *storage, const quant_kernels_t *kernels,
-                         float bound, float *floats, size_t count);
+void quant_storage_clamp(const quant_storage_t *storage, float bound, float *floats, size_t count);
 
 /* The same numbers, kept as floats: all is done as for `storage`, but nothing is rounded. */
 quant_storage_t quant_storage_of_floats(const quant_storage_t *storage);

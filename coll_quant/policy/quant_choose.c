@@ -44,12 +44,6 @@ static const quant_algo_t *open_algo(const quant_config_t *config, unsigned rank
                : NULL;
 }
 
-/* What is named, NULL if that is left open, or if there are no levels for it. */
-static const quant_algo_t *named_algo(const quant_config_t *config)
-{
-    return NULL != config->algo && has_levels(config, config->algo) ? config->algo : NULL;
-}
-
 /* The same with this format and algorithm where they are open. */
 static quant_config_t with(const quant_config_t *open, const quant_format_t *format,
                            const quant_algo_t *algo)
@@ -81,7 +75,8 @@ static bool choose_algo(quant_config_t *config, unsigned ranks, const quant_form
                         double limit)
 {
     const double c = isinf(limit) ? 0 : quant_error_coefficient(format, config->block_rows);
-    const quant_algo_t *only = named_algo(config);
+    const quant_algo_t *only =
+        NULL != config->algo && has_levels(config, config->algo) ? config->algo : NULL;
 
     for (size_t i = 0; i < PREFERRED; ++i) {
         const quant_algo_t *algo = NULL != only ? only : open_algo(config, ranks, i);

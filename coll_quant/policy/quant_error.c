@@ -40,24 +40,6 @@ static double noise_within(const quant_format_t *format, double scale, double m)
     return squares / probability_within(m);
 }
 
-/* Of the values of a block, and of the squares of the largest one. */
-typedef struct share {
-    double noise;   /* what is left or added, on average, of the variance of each */
-    double largest; /* what else there is */
-} share_t;
-
-static share_t share_of(const quant_format_t *format, unsigned block_rows)
-{
-    const double largest = ldexp(2, (int) format->mantissa) - 1;
-    const double others = (block_rows - 1.0) / block_rows;
-
-    if ((double) format->range.divisor < largest) {
-        return (share_t){.noise = 1};
-    }
-    /* The divisor is the largest code: one value of each block is off by its scale alone. */
-    return (share_t){.noise = others, .largest = (1 - others) * scale_variance};
-}
-
 double quant_error_coefficient(const quant_format_t *format, unsigned block_rows)
 {
     const unsigned steps = 2000; /* gives six digits */
@@ -71,13 +53,15 @@ double quant_error_coefficient(const quant_format_t *format, unsigned block_rows
         return noise_within(format, 1, end);
     }
     const double divisor = (double) format->range.divisor;
-    const share_t part = share_of(format, block_rows);
+    /* Where the divisor is the largest code, one value of each block is off by its scale alone. */
+    const bool is_largest = divisor >= ldexp(2, (int) format->mantissa) - 1;
+    const double noisy = is_largest ? (block_rows - 1.0) / block_rows : 1;
     for (unsigned i = 0; i < steps; ++i) {
         double m = (i + 0.5) * width;
         double probability = pow(probability_within((i + 1) * width), block_rows) -
                              pow(probability_within(i * width), block_rows);
-        integral += probability *
-                    (part.noise * noise_within(format, m / divisor, m) + part.largest * m * m);
+        integral += probability * (noisy * noise_within(format, m / divisor, m) +
+                                   (1 - noisy) * scale_variance * m * m);
     }
     return integral;
 }

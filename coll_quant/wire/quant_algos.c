@@ -60,14 +60,6 @@ uint64_t quant_config_hash(const quant_config_t *config)
 
 /* ---- the cut of a call ---- */
 
-static size_t clip(size_t value, size_t least, size_t most)
-{
-    if (value < least) {
-        return least;
-    }
-    return value > most ? most : value;
-}
-
 static unsigned rows_of_tile(const quant_config_t *config, size_t shard_elems)
 {
     if (0 == config->minishards) {
@@ -123,6 +115,6 @@ quant_cut_t quant_cut(const quant_config_t *config, size_t shard_elems)
     }
     return (quant_cut_t){
         .block_rows = block_rows,
-        .segment_elems = clip(tiles, 1, most) * tile_elems,
+        .segment_elems = arc_min(tiles > 0 ? tiles : 1, most) * tile_elems,
     };
 }

@@ -65,8 +65,14 @@ static void finish_result(const quant_coder_t *coder, size_t index, size_t elems
     const quant_storage_t *storage = coder->operation.storage;
 
     if (NULL != storage) {
-        quant_storage_clamp(storage, coder->config.kernels, bound, coder->segment.floats, elems);
-        storage->narrow(coder->segment.floats, result_at(coder, index), elems);
+        float *floats = coder->segment.floats;
+        /* One pass over floats in the cache, and another one where a number is so large, or a NaN.
+         */
+        if (!(coder->element->most(coder->config.kernels, floats, elems) <
+              (double) storage->overflow)) {
+            quant_storage_clamp(storage, bound, floats, elems);
+        }
+        storage->narrow(floats, result_at(coder, index), elems);
     }
 }
 
@@ -132,10 +138,11 @@ static void raise_bound(quant_coder_t *coder, float bound)
 static size_t capacity(const exchange_coder_t *base, const exchange_message_t *message)
 {
     const quant_coder_t *coder = (const quant_coder_t *) base;
-    const quant_wire_segment_t segment = segment_of(coder, message);
+    const quant_codec_t codec = segment_of(coder, message).codec;
+    const size_t coded = quant_wire_bytes_max(codec.format, codec.elems, codec.block_rows);
+    const size_t exact = sizeof(quant_wire_header_t) + codec.elems * coder->element->bytes;
 
-    return coder->element->bytes_max(segment.codec.format, segment.codec.elems,
-                                     segment.codec.block_rows);
+    return coded > exact ? coded : exact;
 }
 
 static arc_status_t check(const exchange_coder_t *base, const exchange_message_t *message,
@@ -256,12 +263,9 @@ static const quant_element_t *largest_element(const quant_config_t *config)
 
 size_t quant_coder_message_bytes(const quant_config_t *config, size_t elems)
 {
-    /* Whatever the rows of its tiles, a message that is exact is longer than coded. */
-    const quant_element_t *element = largest_element(config);
-    const size_t reduce = element->bytes_max(config->reduce_format, elems, config->block_rows);
-    const size_t gather = element->bytes_max(config->gather_format, elems, config->block_rows);
-
-    return reduce > gather ? reduce : gather;
+    /* Of whole rows an exact message is longer than a coded one, whatever the rows of its tiles. */
+    return sizeof(quant_wire_header_t) +
+           arc_round_up(elems, QUANT_LANES) * largest_element(config)->bytes;
 }
 
 static size_t sum_bytes(const quant_config_t *config)

@@ -1,12 +1,12 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include <math.h>
 #include <stdint.h>
 
 typedef double number_t;
 typedef int64_t bits_t;
 #define MAGNITUDE INT64_MAX
+#define UNCODED INT64_C(0x45e0000000000000) /* 2^95 */
 #define ADDED(_error, _other, _peak) quant_bound_added_doubles(_error, _other, from_bits(_peak))
 #include "quant_number.h"
 
@@ -29,13 +29,6 @@ static float narrow_doubles(const double *x, size_t elems, float error, float *o
         peak = larger(peak, x[i]);
     }
     return inexact ? quant_bound_narrowed(error, from_bits(peak)) : error;
-}
-
-static size_t bytes_max(const quant_format_t *format, size_t elems, unsigned block_rows)
-{
-    const size_t coded = quant_wire_bytes_max(format, elems, block_rows);
-    const size_t exact = sizeof(quant_wire_header_t) + elems * sizeof(double);
-    return coded > exact ? coded : exact;
 }
 
 static size_t pack(const quant_wire_segment_t *segment, const void *in, float error, void *message)
@@ -102,23 +95,7 @@ static double most_of(const quant_kernels_t *kernels, const void *x, size_t elem
     return from_bits(peak);
 }
 
-static uint32_t peak_of(const void *x, size_t elems)
-{
-    const double *in = x;
-    double peak = 0;
-    uint32_t bits = 0;
-
-    for (size_t i = 0; i < elems; ++i) {
-        const double magnitude = fabs(in[i]);
-        peak = magnitude < 0x1p95 && magnitude > peak ? magnitude : peak;
-    }
-    const float rounded = (float) peak;
-    memcpy(&bits, &rounded, sizeof bits);
-    return (double) rounded < peak ? bits + 1 : bits;
-}
-
-const quant_element_t quant_doubles = {"double",  sizeof(double), &quant_format_fp64,
-                                       bytes_max, pack,           NULL,
-                                       add,       unpack,         feed,
-                                       most_of,   0x1p-53,        peak_of,
-                                       keep};
+const quant_element_t quant_doubles = {"double", sizeof(double), &quant_format_fp64,
+                                       pack,     NULL,           add,
+                                       unpack,   feed,           most_of,
+                                       0x1p-53,  peak_of,        keep};

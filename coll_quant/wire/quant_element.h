@@ -42,9 +42,6 @@ typedef struct quant_element {
     size_t bytes; /* of a number */
     const quant_format_t *exact;
 
-    /* As quant_wire_bytes_max(). */
-    size_t (*bytes_max)(const quant_format_t *format, size_t elems, unsigned block_rows);
-
     /* As quant_wire_pack(). */
     size_t (*pack)(const quant_wire_segment_t *segment, const void *in, float error, void *message);
 

@@ -33,29 +33,12 @@ static double most_of(const quant_fit_t *fit, float error, bool partial)
     return fit->feedback && raised < fit->most ? raised : fit->most;
 }
 
-/* The next one to try, from NULL on; NULL: there is none. */
-static const quant_format_t *
-next_format(const quant_fit_t *fit, const quant_wire_segment_t *segment, const quant_format_t *last)
-{
-    if (NULL == fit->coarsest) {
-        return NULL == last ? segment->codec.format : NULL;
-    }
-    return NULL == last ? fit->coarsest : quant_format_above(last->bits);
-}
-
-/* What is sent in `message` is within the limit. */
-static bool is_within(const void *message, double most)
-{
-    return quant_format_is_exact(quant_wire_format(message)) ||
-           (double) quant_wire_bound(message) <= most;
-}
-
 size_t quant_fit_pack(const quant_fit_t *fit, const quant_wire_segment_t *segment,
                       const void *numbers, float error, bool partial, void *message)
 {
     const quant_element_t *element = fit->element;
+    const quant_format_t *format = NULL != fit->coarsest ? fit->coarsest : segment->codec.format;
     quant_wire_segment_t tried = *segment;
-    const quant_format_t *format = NULL;
 
     if (0 == fit->most || quant_format_is_exact(segment->codec.format)) {
         return element->pack(segment, numbers, error, message);
@@ -66,15 +49,16 @@ size_t quant_fit_pack(const quant_fit_t *fit, const quant_wire_segment_t *segmen
     const double limit = unbound ? fit->share : most_of(fit, error, partial);
     const uint32_t peak = element->peak(numbers, segment->codec.elems);
 
-    while (NULL != (format = next_format(fit, segment, format))) {
+    while (NULL != format) {
         tried.codec.format = format;
-        if ((double) quant_bound_encoded(counted, format, peak) > limit) {
-            continue;
+        if ((double) quant_bound_encoded(counted, format, peak) <= limit) {
+            const size_t bytes = element->pack(&tried, numbers, counted, message);
+            if (quant_format_is_exact(quant_wire_format(message)) ||
+                (double) quant_wire_bound(message) <= limit) {
+                return unbound ? element->pack(&tried, numbers, error, message) : bytes;
+            }
         }
-        const size_t bytes = element->pack(&tried, numbers, counted, message);
-        if (is_within(message, limit)) {
-            return unbound ? element->pack(&tried, numbers, error, message) : bytes;
-        }
+        format = NULL != fit->coarsest ? quant_format_above(format->bits) : NULL;
     }
     tried.codec.format = element->exact;
     return element->pack(&tried, numbers, error, message);

@@ -6,22 +6,18 @@
 typedef float number_t;
 typedef int32_t bits_t;
 #define MAGNITUDE INT32_MAX
+#define UNCODED ((int32_t) QUANT_LIMIT_SCALED)
 #define ADDED(_error, _other, _peak) quant_bound_added(_error, _other, (uint32_t) (_peak))
 #include "quant_number.h"
 
 static double most_of(const quant_kernels_t *kernels, const void *x, size_t elems)
 {
-    /* A tile of the longest block at a time. */
-    enum { SHIFT = 12, ROWS = (1 << SHIFT) / QUANT_LANES };
     uint32_t absmax[QUANT_BLOCKS] = {0};
     const size_t rows = elems / QUANT_LANES;
     const float *in = x;
     int32_t peak = 0;
 
-    for (size_t row = 0; row < rows; row += ROWS) {
-        kernels->absmax(in + row * QUANT_LANES, rows - row < ROWS ? rows - row : ROWS, SHIFT,
-                        absmax);
-    }
+    kernels->absmax(in, rows, QUANT_SHIFT_ALL, absmax);
     for (size_t i = rows * QUANT_LANES; i < elems; ++i) {
         peak = larger(peak, in[i]);
     }
@@ -29,29 +25,7 @@ static double most_of(const quant_kernels_t *kernels, const void *x, size_t elem
     return (double) from_bits(peak);
 }
 
-static uint32_t peak_of(const void *x, size_t elems)
-{
-    const float *in = x;
-    int32_t peak = 0;
-
-    for (size_t i = 0; i < elems; ++i) {
-        const int32_t magnitude = larger(0, in[i]);
-        const int32_t coded = magnitude < (int32_t) QUANT_LIMIT_SCALED ? magnitude : 0;
-        peak = coded > peak ? coded : peak;
-    }
-    return (uint32_t) peak;
-}
-
-const quant_element_t quant_floats = {"float",
-                                      sizeof(float),
-                                      &quant_format_fp32,
-                                      quant_wire_bytes_max,
-                                      quant_wire_pack,
-                                      quant_wire_hop,
-                                      quant_wire_add,
-                                      quant_wire_unpack,
-                                      feed,
-                                      most_of,
-                                      0x1p-24,
-                                      peak_of,
-                                      keep};
+const quant_element_t quant_floats = {"float",           sizeof(float),  &quant_format_fp32,
+                                      quant_wire_pack,   quant_wire_hop, quant_wire_add,
+                                      quant_wire_unpack, feed,           most_of,
+                                      0x1p-24,           peak_of,        keep};

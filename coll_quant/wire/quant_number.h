@@ -3,6 +3,7 @@
  *
  *   number_t, bits_t    the type, and signed integers of its size: for the compiler's vectors
  *   MAGNITUDE           of bits_t: all but the sign
+ *   UNCODED             the bits of the least magnitude that is not coded
  *   ADDED(_error, _other, _peak)    the bound of sums up to `_peak`, as bits
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -25,6 +26,22 @@ static number_t from_bits(bits_t bits)
     number_t value = 0;
     memcpy(&value, &bits, sizeof value);
     return value;
+}
+
+static uint32_t peak_of(const void *x, size_t elems)
+{
+    const number_t *in = x;
+    bits_t peak = 0;
+    uint32_t bits = 0;
+
+    for (size_t i = 0; i < elems; ++i) {
+        const bits_t magnitude = larger(0, in[i]);
+        const bits_t coded = magnitude < UNCODED ? magnitude : 0;
+        peak = coded > peak ? coded : peak;
+    }
+    const float rounded = (float) from_bits(peak);
+    memcpy(&bits, &rounded, sizeof bits);
+    return (number_t) rounded < from_bits(peak) ? bits + 1 : bits;
 }
 
 static float feed(const void *x, const float *residual, size_t elems, void *own)

@@ -38,12 +38,6 @@ typedef struct quant_wire_header {
 } quant_wire_header_t;
 
 static_assert(16 == sizeof(quant_wire_header_t), "QT3: header is 16 bytes");
-static_assert(0 == offsetof(quant_wire_header_t, magic), "QT3: magic");
-static_assert(2 == offsetof(quant_wire_header_t, version), "QT3: version");
-static_assert(3 == offsetof(quant_wire_header_t, format), "QT3: format");
-static_assert(4 == offsetof(quant_wire_header_t, sequence), "QT3: sequence");
-static_assert(8 == offsetof(quant_wire_header_t, elements), "QT3: elements");
-static_assert(12 == offsetof(quant_wire_header_t, bound), "QT3: bound");
 static_assert(__ORDER_LITTLE_ENDIAN__ == __BYTE_ORDER__, "QT3 is written in host order");
 
 /* What both ends of a message know before it exists, and the scratch memory that it takes. */

@@ -31,7 +31,7 @@ TEST(only_what_may_be_finite_becomes_so)
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
         float floats[] = {NAN, rows[i].before, 0};
-        quant_storage_clamp(&fp16, &quant_kernels_scalar, rows[i].bound, floats, 3);
+        quant_storage_clamp(&fp16, rows[i].bound, floats, 3);
         assert_true(isnan(floats[0]));
         assert_true(rows[i].after == floats[1]);
         assert_true(0 == floats[2]);
