@@ -1,8 +1,4 @@
-/*
- * An allreduce that coll_lowlat serves (coll_lowlat_door.c), by the algorithm that was chosen.
- *
- * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 #include <stdio.h>

@@ -194,7 +194,7 @@ static void print_learned(const lowlat_learned_t *learned)
     }
     for (unsigned class = 0; class < ARC_SELECT_CLASSES; ++class) {
         lowlat_book_describe(&list, learned, class, times, sizeof times);
-        rule.bytes = (lowlat_span_t){rule.bytes.most, lowlat_class_most(class)};
+        rule.bytes = (lowlat_span_t){rule.bytes.most, arc_select_class_most(class)};
         rule.candidate = list.candidate[learned->of[class].chosen];
         rule.shape.fact[LOWLAT_FACT_OVER].least = rule.candidate.puts ? over.most : over.least;
         (void) lowlat_rule_print(&rule, "  # ", text, sizeof text);

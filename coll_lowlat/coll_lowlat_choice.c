@@ -153,7 +153,7 @@ static void describe(const lowlat_choice_t *choice, char *text, size_t text_byte
 
         if (LAST == class || chosen != choice->select[class + 1].chosen ||
             origin != origin_of(choice, class + 1)) {
-            rule.bytes = (lowlat_span_t){rule.bytes.most, lowlat_class_most(class)};
+            rule.bytes = (lowlat_span_t){rule.bytes.most, arc_select_class_most(class)};
             rule.candidate = choice->list.candidate[chosen];
             rule.shape.fact[LOWLAT_FACT_OVER] =
                 rule.candidate.puts ? over_puts : lowlat_shape_any.fact[LOWLAT_FACT_OVER];

@@ -1,9 +1,4 @@
-/*
- * The network of a communicator on several nodes: streams of messages, what the exchanges over them
- * need, and puts in their place.
- *
- * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
- */
+/* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
 #include <stdlib.h>

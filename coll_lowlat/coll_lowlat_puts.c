@@ -39,8 +39,7 @@ static const char *const outcome_texts[LOWLAT_CONNECTED + 1] = {
 typedef struct wiring {
     unsigned partners;
     unsigned rank_of[LOWLAT_MAX_PARTNERS];
-    ucx_card_t *sent;     /* [partners] */
-    ucx_card_t *received; /* [partners] */
+    ucx_card_t *cards; /* [2 * partners] to them, and behind these theirs */
 } wiring_t;
 
 /* ---- step 1: what needs nobody else ---- */
@@ -57,9 +56,8 @@ static bool find_partners(const lowlat_module_t *module, wiring_t *wiring)
     for (unsigned i = 0; i < wiring->partners; ++i) {
         wiring->rank_of[i] = topology->peers[partner[i]];
     }
-    wiring->sent = calloc(wiring->partners, sizeof *wiring->sent);
-    wiring->received = calloc(wiring->partners, sizeof *wiring->received);
-    return NULL != wiring->sent && NULL != wiring->received;
+    wiring->cards = calloc(2 * (size_t) wiring->partners, sizeof *wiring->cards);
+    return NULL != wiring->cards;
 }
 
 static const arc_put_config_t put_config = {
@@ -78,7 +76,7 @@ static lowlat_outcome_t make_window(ucx_worker_t *worker, lowlat_port_t *port, s
         return LOWLAT_NO_MEMORY;
     }
     for (unsigned i = 0; i < wiring->partners; ++i) {
-        if (ARC_OK != ucx_window_card(&port->window, i, &wiring->sent[i])) {
+        if (ARC_OK != ucx_window_card(&port->window, i, &wiring->cards[i])) {
             return LOWLAT_NO_TRANSPORT;
         }
     }
@@ -111,54 +109,40 @@ static lowlat_outcome_t make_port(const lowlat_module_t *module, lowlat_port_t *
 
 /* ---- step 2: cards ---- */
 
-/* An error breaks the module, and messages may still use the cards. */
-static arc_status_t exchange_cards(lowlat_module_t *module, wiring_t *wiring)
+/* An error of messages breaks the module, and they may still use the cards. */
+static lowlat_outcome_t attach_windows(lowlat_module_t *module, lowlat_port_t *port,
+                                       wiring_t *wiring)
 {
+    const ucx_card_t *theirs = wiring->cards + wiring->partners;
     arc_link_t links[LOWLAT_MAX_PARTNERS];
 
     for (unsigned i = 0; i < wiring->partners; ++i) {
         links[i] = (arc_link_t){.peer = wiring->rank_of[i],
-                                .sent = &wiring->sent[i],
-                                .sent_bytes = sizeof wiring->sent[i],
-                                .received = &wiring->received[i],
-                                .received_bytes = sizeof wiring->received[i]};
+                                .sent = &wiring->cards[i],
+                                .sent_bytes = sizeof wiring->cards[i],
+                                .received = &wiring->cards[wiring->partners + i],
+                                .received_bytes = sizeof wiring->cards[i]};
     }
-    return arc_module_trade(&module->base, &module->stream[0].base, links, wiring->partners);
-}
-
-/* Only now: the cards tell where our rings are in the windows of others. */
-static arc_status_t make_streams(const lowlat_module_t *module, lowlat_port_t *port,
-                                 const wiring_t *wiring)
-{
-    return arc_put_streams_new(&port->streams, &port->window.window, &put_config, wiring->rank_of,
-                               (unsigned) ompi_comm_rank(module->base.comm),
-                               (unsigned) ompi_comm_size(module->base.comm));
-}
-
-static lowlat_outcome_t attach_windows(lowlat_module_t *module, lowlat_port_t *port,
-                                       wiring_t *wiring)
-{
-    if (ARC_OK != exchange_cards(module, wiring)) {
+    if (ARC_OK !=
+        arc_module_trade(&module->base, &module->stream[0].base, links, wiring->partners)) {
         return LOWLAT_NO_CONNECTION;
     }
     for (unsigned i = 0; i < wiring->partners; ++i) {
-        if (ARC_OK != ucx_window_attach(&port->window, i, &wiring->received[i])) {
+        if (ARC_OK != ucx_window_attach(&port->window, i, &theirs[i])) {
             return LOWLAT_NO_CONNECTION;
         }
     }
-    return !port->has_window || ARC_OK == make_streams(module, port, wiring) ? LOWLAT_CONNECTED
-                                                                             : LOWLAT_NO_MEMORY;
+    /* Only now: the cards tell where our rings are in the windows of others. */
+    return !port->has_window ||
+                   ARC_OK == arc_put_streams_new(&port->streams, &port->window.window, &put_config,
+                                                 wiring->rank_of,
+                                                 (unsigned) ompi_comm_rank(module->base.comm),
+                                                 (unsigned) ompi_comm_size(module->base.comm))
+               ? LOWLAT_CONNECTED
+               : LOWLAT_NO_MEMORY;
 }
 
 /* ---- step 3: hello ---- */
-
-/* Partners have so much time to answer; whether they have come at all an agreement will tell. */
-static void greet_partners(lowlat_port_t *port, int64_t ns)
-{
-    const bool greets = !port->has_window || ARC_OK == ucx_window_greet(&port->window);
-
-    port->end_ns = greets ? arc_now_ns() + ns : 0;
-}
 
 /* Until `end_ns`. */
 static lowlat_outcome_t await_partners(lowlat_port_t *port, int64_t end_ns)
@@ -243,10 +227,11 @@ static const char *open_port(lowlat_module_t *module, int64_t ns)
     lowlat_port_t *port = calloc(1, sizeof *port);
     const lowlat_outcome_t outcome = make_and_attach(module, port, &wiring, ns);
 
-    arc_module_free(&module->base, wiring.sent);
-    arc_module_free(&module->base, wiring.received);
+    arc_module_free(&module->base, wiring.cards);
     if (LOWLAT_CONNECTED == outcome) {
-        greet_partners(port, ns);
+        /* Partners have so much time to answer; whether they have come an agreement will tell. */
+        const bool greets = !port->has_window || ARC_OK == ucx_window_greet(&port->window);
+        port->end_ns = greets ? arc_now_ns() + ns : 0;
         module->opening = port;
     }
     return outcome_texts[outcome];

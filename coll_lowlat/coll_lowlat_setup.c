@@ -35,15 +35,6 @@ static uint64_t processes_of(const lowlat_module_t *module)
     return hash;
 }
 
-static void remember_staging(const lowlat_module_t *module)
-{
-    const lowlat_group_t *group = &module->group;
-    const lowlat_staged_t staged = {processes_of(module), group->prefetch_bytes,
-                                    group->stream_bytes, group->apart_ns};
-
-    lowlat_book_remember(LOWLAT_TOPIC_STAGING, &staged);
-}
-
 /* Does this rank remember how its group on the node stages?  Sets it then. */
 static bool recall_staging(lowlat_module_t *module)
 {
@@ -96,7 +87,9 @@ static void find_staging(lowlat_module_t *module, bool all_remember)
     if (ARC_OK == status && !all_remember) {
         arc_module_log(&module->base, ARC_LOG_CHOICE, "staging tried, neighbours %d ns apart",
                        group->apart_ns);
-        remember_staging(module);
+        const lowlat_staged_t staged = {processes_of(module), group->prefetch_bytes,
+                                        group->stream_bytes, group->apart_ns};
+        lowlat_book_remember(LOWLAT_TOPIC_STAGING, &staged);
     }
 }
 
@@ -304,25 +297,17 @@ void coll_lowlat_grow(lowlat_module_t *module, size_t bytes)
                    ARC_OK == status ? "" : ": no more for all ranks");
 }
 
-/* A persistent request's memory is counted.  False: there may be no more of it. */
-static bool count_request(lowlat_module_t *module, size_t arena_bytes)
-{
-    const size_t bytes = lowlat_segment_bytes(arena_bytes);
-
-    if (NULL == module->base.of) {
-        return true;
-    }
-    module->request_bytes = mca_budget_take(MCA_BUDGET_REQUESTS, bytes, bytes);
-    return 0 != module->request_bytes;
-}
-
 void coll_lowlat_setup(lowlat_module_t *module, size_t bytes)
 {
     arc_module_t *base = &module->base;
     mca_facts_t facts = {.seats = NULL};
     const arc_reason_t reason = begin_setup(module, &facts);
     const size_t arena_bytes = arena_for(module, bytes);
-    const bool ready = ARC_REASON_NONE == reason && count_request(module, arena_bytes);
+    /* A persistent request's memory is counted; there may be no more of it. */
+    const bool counts = ARC_REASON_NONE == reason && NULL != base->of;
+    const size_t counted_bytes = counts ? lowlat_segment_bytes(arena_bytes) : 0;
+    module->request_bytes = mca_budget_take(MCA_BUDGET_REQUESTS, counted_bytes, counted_bytes);
+    const bool ready = ARC_REASON_NONE == reason && module->request_bytes == counted_bytes;
 
     facts.all_remember = ready && recall_staging(module);
     facts.all_duplex = mca_compat_is_duplex();

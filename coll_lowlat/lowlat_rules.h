@@ -156,12 +156,6 @@ void lowlat_candidates_add_puts(lowlat_candidates_t *list);
 /* The number in the list; with one owner a node has no leaders.  `count` if there is none. */
 unsigned lowlat_candidates_find(const lowlat_candidates_t *list, lowlat_candidate_t candidate);
 
-/* The longest message of a class (select.h). */
-static inline size_t lowlat_class_most(unsigned class)
-{
-    return class + 1 < ARC_SELECT_CLASSES ? arc_select_class_end(class) - 1 : SIZE_MAX;
-}
-
 /* The time of a candidate in thousandths of that of the fastest, at a guess (select.h). */
 uint32_t lowlat_candidate_guess(lowlat_candidate_t candidate, const lowlat_net_t *net,
                                 size_t bytes);

@@ -20,15 +20,6 @@
 
 /* ---- who sends what to whom ---- */
 
-static lowlat_move_t doubling_exchange(const lowlat_role_t *role, unsigned step, size_t elems)
-{
-    return (lowlat_move_t){.node = lowlat_partner(role, step),
-                           .sent = {0, elems},
-                           .received = {0, elems},
-                           .adds = true,
-                           .peers_is_left = lowlat_is_upper(role, step)};
-}
-
 /*
  * What a position is responsible for before exchange `exchange`: at first everything, then the
  * lower or upper half of that, as bit s of the position is 0 or 1.
@@ -53,21 +44,22 @@ static lowlat_range_t range_before(unsigned position, unsigned exchange, size_t 
 
 /*
  * Steps of a position: 0 .. k-1 halve, k .. 2k-1 double.  What is sent in the one is what
- * comes in the other.
+ * comes in the other.  Where nothing is halved, steps 0 .. k-1 exchange everything.
  */
-static lowlat_move_t halving_exchange(const lowlat_role_t *role, unsigned step, size_t elems,
-                                      size_t line_elems)
+static lowlat_move_t move_of(bool halves, const lowlat_role_t *role, unsigned step, size_t elems,
+                             size_t line_elems)
 {
-    const bool halves = step < role->steps;
-    const unsigned exchange = halves ? step : 2 * role->steps - 1 - step;
-    const lowlat_range_t own = range_before(role->position, exchange + 1, elems, line_elems);
+    const bool adds = step < role->steps;
+    const unsigned exchange = adds ? step : 2 * role->steps - 1 - step;
+    const unsigned cuts = halves ? exchange + 1 : 0;
+    const lowlat_range_t own = range_before(role->position, cuts, elems, line_elems);
     const lowlat_range_t partners =
-        range_before(role->position ^ (1u << exchange), exchange + 1, elems, line_elems);
+        range_before(role->position ^ (1u << exchange), cuts, elems, line_elems);
 
     return (lowlat_move_t){.node = lowlat_partner(role, exchange),
-                           .sent = halves ? partners : own,
-                           .received = halves ? own : partners,
-                           .adds = halves,
+                           .sent = adds ? partners : own,
+                           .received = adds ? own : partners,
+                           .adds = adds,
                            .peers_is_left = lowlat_is_upper(role, exchange)};
 }
 
@@ -93,8 +85,7 @@ bool lowlat_schedule(bool halves, const lowlat_role_t *role, unsigned step, size
         return true;
     }
     if (exchange < exchanges) {
-        *move = halves ? halving_exchange(role, exchange, elems, line_elems)
-                       : doubling_exchange(role, exchange, elems);
+        *move = move_of(halves, role, exchange, elems, line_elems);
         return true;
     }
     move->sent.end = elems;

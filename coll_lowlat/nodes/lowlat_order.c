@@ -162,35 +162,24 @@ static void add_block(const lowlat_turn_t *turn, size_t first, size_t elems, flo
     }
 }
 
-void lowlat_turn_keep(const lowlat_turn_t *turn)
+void lowlat_turn_add(const lowlat_turn_t *turn, void *total)
 {
     _Alignas(ALIGN_BYTES) float sum[BLOCK_ELEMS];
     const unsigned kept = turn->order->kept[turn->number];
 
     if (NULL == turn->widened) {
-        add_all(turn, place_at(turn, kept));
+        add_all(turn, NULL == total ? place_at(turn, kept) : total);
         return;
     }
-    assert(turn->count * sizeof *sum <= turn->place_bytes);
+    assert(NULL != total || turn->count * sizeof *sum <= turn->place_bytes);
     /* Of the place itself a merge reads what is of the block. */
     for (size_t first = 0; first < turn->count; first += BLOCK_ELEMS) {
         const size_t elems = arc_min(turn->count - first, BLOCK_ELEMS);
         add_block(turn, first, elems, sum);
-        memcpy(floats_at(turn, kept, first), sum, elems * sizeof *sum);
-    }
-}
-
-void lowlat_turn_end(const lowlat_turn_t *turn, void *total)
-{
-    _Alignas(ALIGN_BYTES) float sum[BLOCK_ELEMS];
-
-    if (NULL == turn->widened) {
-        add_all(turn, total);
-        return;
-    }
-    for (size_t first = 0; first < turn->count; first += BLOCK_ELEMS) {
-        const size_t elems = arc_min(turn->count - first, BLOCK_ELEMS);
-        add_block(turn, first, elems, sum);
-        turn->widened->half.narrow(sum, (unsigned char *) total + first * HALF_BYTES, elems);
+        if (NULL == total) {
+            memcpy(floats_at(turn, kept, first), sum, elems * sizeof *sum);
+        } else {
+            turn->widened->half.narrow(sum, (unsigned char *) total + first * HALF_BYTES, elems);
+        }
     }
 }

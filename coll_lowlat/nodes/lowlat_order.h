@@ -85,10 +85,8 @@ typedef struct lowlat_turn {
     const lowlat_widened_t *widened; /* or NULL: `reducer` adds */
 } lowlat_turn_t;
 
-/* Of any turn but the last one: the sum goes to the place that the order has for it. */
-void lowlat_turn_keep(const lowlat_turn_t *turn);
-
-/* Of the last turn: the total goes to `total`, which is no part. */
-void lowlat_turn_end(const lowlat_turn_t *turn, void *total);
+/* The sum goes to the place that the order has for it, that of the last turn to `total`, no part.
+ */
+void lowlat_turn_add(const lowlat_turn_t *turn, void *total);
 
 #endif

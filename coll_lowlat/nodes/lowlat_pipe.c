@@ -116,10 +116,10 @@ static size_t ring_hop(exchange_coder_t *base, const exchange_message_t *receive
 }
 
 /* The places for partial sums are in `numbers`. */
-static lowlat_turn_t turn_of(const lowlat_pipe_t *pipe, const exchange_message_t *message,
-                             const void *buffer, void *numbers)
+static void add_turn(const lowlat_pipe_t *pipe, const exchange_message_t *message,
+                     const void *buffer, void *numbers, void *total)
 {
-    return (lowlat_turn_t){
+    const lowlat_turn_t turn = {
         .order = &pipe->order,
         .number = message->round,
         .count = message->span.elems,
@@ -130,15 +130,15 @@ static lowlat_turn_t turn_of(const lowlat_pipe_t *pipe, const exchange_message_t
         .reducer = pipe->task->reducer,
         .widened = pipe->task->widened,
     };
+
+    lowlat_turn_add(&turn, total);
 }
 
 static void direct_add(exchange_coder_t *base, const exchange_message_t *message,
                        const void *buffer, const exchange_sum_t *x, exchange_sum_t *sum)
 {
-    const lowlat_turn_t turn = turn_of((lowlat_pipe_t *) base, message, buffer, sum->numbers);
-
     (void) x; /* the same as `sum`, or there is none yet */
-    lowlat_turn_keep(&turn);
+    add_turn((lowlat_pipe_t *) base, message, buffer, sum->numbers, NULL);
 }
 
 /* Only owners have the parts of others, so what an owner sends is the total. */
@@ -146,11 +146,8 @@ static size_t direct_hop(exchange_coder_t *base, const exchange_message_t *recei
                          const void *buffer, const exchange_sum_t *x,
                          const exchange_message_t *sent, void *to)
 {
-    const lowlat_turn_t turn =
-        turn_of((lowlat_pipe_t *) base, received, buffer, NULL == x ? NULL : x->numbers);
-
     assert(!sent->partial);
-    lowlat_turn_end(&turn, to);
+    add_turn((lowlat_pipe_t *) base, received, buffer, NULL == x ? NULL : x->numbers, to);
     return capacity(base, sent);
 }
 
@@ -196,29 +193,6 @@ static const exchange_coder_ops_t ring_ops = CODER_OPS(ring);
 
 /* ---- set-up ---- */
 
-static const exchange_tree_t *tree_of(const lowlat_net_t *net)
-{
-    return !net->loops                     ? &exchange_direct_loop
-           : net->nodes <= FULL_LOOP_NODES ? &exchange_full_loop
-                                           : &exchange_semi_loop;
-}
-
-static exchange_config_t config_of(const lowlat_net_t *net)
-{
-    /* Chunks are cut into parts, and these into pieces, of whole lines or elements. */
-    const size_t message_bytes =
-        arc_round_up(net->piece_bytes + 2 * (size_t) LOWLAT_MAX_ELEMENT_BYTES, ARC_ALIGN_BYTES);
-    const size_t places = net->loops ? 1 : net->places;
-
-    return (exchange_config_t){
-        .tree = tree_of(net),
-        .shape = exchange_shape_flat(net->nodes),
-        .depth = DEPTH,
-        .message_bytes = message_bytes,
-        .sum_bytes = places * message_bytes,
-    };
-}
-
 void lowlat_pipe_prepare(lowlat_net_t *net)
 {
     net->direct_nodes = LOWLAT_ORDER_NODES;
@@ -230,10 +204,20 @@ void lowlat_pipe_init(lowlat_net_t *net, arc_room_t *room)
     if (!net->loops && net->nodes > LOWLAT_ORDER_NODES) {
         return;
     }
-    exchange_config_t config = config_of(net);
+    /* Chunks are cut into parts, and these into pieces, of whole lines or elements. */
+    const size_t message_bytes =
+        arc_round_up(net->piece_bytes + 2 * (size_t) LOWLAT_MAX_ELEMENT_BYTES, ARC_ALIGN_BYTES);
+    const exchange_config_t config = {
+        .tree = !net->loops                     ? &exchange_direct_loop
+                : net->nodes <= FULL_LOOP_NODES ? &exchange_full_loop
+                                                : &exchange_semi_loop,
+        .shape = exchange_shape_flat(net->nodes),
+        .depth = DEPTH,
+        .message_bytes = message_bytes,
+        .sum_bytes = (net->loops ? 1 : net->places) * message_bytes,
+        .peer = net->peer,
+    };
     lowlat_pipe_t *pipe = arc_room_take(room, sizeof *pipe);
-
-    config.peer = net->peer;
     arc_task_t *exchange = exchange_pipeline_init(&config, net->node, net->exchange[0].stream,
                                                   (exchange_coder_t *) pipe, room);
     if (NULL == pipe) {

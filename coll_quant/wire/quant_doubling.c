@@ -135,13 +135,14 @@ static unsigned begin_phase(arc_steps_t *steps)
         return 0;
     }
     const exchange_message_t message = message_of(task);
-    const unsigned own = exchange_group_member(group, task->at);
+    const unsigned own = task->at / group->stride % group->ranks;
     const size_t bytes = coder->ops->encode(coder, &message, 0 == steps->step ? NULL : &task->sum,
                                             buffer_of(task, own));
     for (unsigned i = 1; i < group->ranks; ++i) {
         const unsigned member = (own + i) % group->ranks;
+        const unsigned place = task->at - own * group->stride + member * group->stride;
         steps->link[i - 1] = (arc_link_t){
-            .peer = exchange_group_rank(group, &task->shape, task->at, member),
+            .peer = NULL == task->shape.order ? place : task->shape.order[place],
             .sent = buffer_of(task, own),
             .sent_bytes = bytes,
             .received = buffer_of(task, member),

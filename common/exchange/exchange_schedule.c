@@ -143,16 +143,3 @@ exchange_group_t exchange_schedule_group(const exchange_shape_t *shape, unsigned
     }
     return (exchange_group_t){.ranks = 0};
 }
-
-unsigned exchange_group_member(const exchange_group_t *group, unsigned at)
-{
-    return at / group->stride % group->ranks;
-}
-
-unsigned exchange_group_rank(const exchange_group_t *group, const exchange_shape_t *shape,
-                             unsigned at, unsigned member)
-{
-    const unsigned place =
-        at - exchange_group_member(group, at) * group->stride + member * group->stride;
-    return NULL == shape->order ? place : shape->order[place];
-}

@@ -66,9 +66,4 @@ typedef struct exchange_group {
 
 exchange_group_t exchange_schedule_group(const exchange_shape_t *shape, unsigned step);
 
-/* Which member is at place `at`, and the rank that is a member of the same group. */
-unsigned exchange_group_member(const exchange_group_t *group, unsigned at);
-unsigned exchange_group_rank(const exchange_group_t *group, const exchange_shape_t *shape,
-                             unsigned at, unsigned member);
-
 #endif

@@ -107,10 +107,10 @@ static inline size_t arc_select_class_bytes(unsigned class)
     return (size_t) 1 << class;
 }
 
-/* The first length that belongs to the next class. */
-static inline size_t arc_select_class_end(unsigned class)
+/* The longest message of a class. */
+static inline size_t arc_select_class_most(unsigned class)
 {
-    return ((size_t) 3 << class) / 2 + (0 == class);
+    return class + 1 < ARC_SELECT_CLASSES ? ((size_t) 3 << class) / 2 - (class > 0) : SIZE_MAX;
 }
 
 #endif

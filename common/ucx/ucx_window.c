@@ -24,13 +24,15 @@ static const uint64_t word_said = 1;
 /* Of a peer's words. */
 enum { HELLO, PROOF, KNOCK, GOODBYE, WORDS };
 
+/* To a peer: its words, and a flush. */
+enum { FLUSH = WORDS, REQUESTS };
+
 typedef struct ucx_endpoint {
     ucx_peer_t *peer; /* the worker's */
     ucp_rkey_h key;
     uint64_t base;
     uint64_t words;
-    arc_window_request_t said[WORDS];
-    arc_window_request_t flush;
+    arc_window_request_t request[REQUESTS];
 } ucx_endpoint_t;
 
 /* ---- the window ---- */
@@ -155,14 +157,14 @@ static arc_status_t put_word(ucx_window_t *window, unsigned peer, unsigned word)
     ucx_endpoint_t *endpoint = &window->endpoint[peer];
 
     return put_to(window, endpoint, endpoint->words + word * sizeof word_said, &word_said,
-                  sizeof word_said, &endpoint->said[word]);
+                  sizeof word_said, &endpoint->request[word]);
 }
 
 /* An error of a put means that the peer will be lost soon. */
 static void knock(ucx_window_t *window)
 {
     for (unsigned peer = 0; peer < window->window.peers; ++peer) {
-        if (ARC_OK == arc_window_test(&window->window, &window->endpoint[peer].said[KNOCK])) {
+        if (ARC_OK == arc_window_test(&window->window, &window->endpoint[peer].request[KNOCK])) {
             (void) put_word(window, peer, KNOCK);
         }
     }
@@ -352,28 +354,28 @@ static bool has_said(const ucx_window_t *window, unsigned peer, unsigned word)
     return word_said == __atomic_load_n(&words[word], __ATOMIC_ACQUIRE);
 }
 
-/* Is the put or flush over, well or not? */
-static bool is_over(ucx_window_t *window, arc_window_request_t *request)
-{
-    return ARC_IN_PROGRESS != arc_window_test(&window->window, request);
-}
-
-arc_status_t ucx_window_greet(ucx_window_t *window)
+static arc_status_t say_to_all(ucx_window_t *window, unsigned word)
 {
     arc_status_t status = ARC_OK;
     ARC_IN_DEFAULT_FLOAT_ENV;
 
     for (unsigned peer = 0; peer < window->window.peers && ARC_OK == status; ++peer) {
-        status = put_word(window, peer, HELLO);
+        status = put_word(window, peer, word);
     }
     return status;
+}
+
+arc_status_t ucx_window_greet(ucx_window_t *window)
+{
+    return say_to_all(window, HELLO);
 }
 
 arc_status_t ucx_window_greeted(ucx_window_t *window)
 {
     (void) ucx_worker_drive(window->worker);
     for (unsigned peer = 0; peer < window->window.peers; ++peer) {
-        arc_status_t status = arc_window_test(&window->window, &window->endpoint[peer].said[HELLO]);
+        arc_status_t status =
+            arc_window_test(&window->window, &window->endpoint[peer].request[HELLO]);
         if (ARC_OK == status && !has_said(window, peer, HELLO)) {
             status = is_lost(window, peer) ? ARC_ERR_TRANSPORT : ARC_IN_PROGRESS;
         }
@@ -386,12 +388,7 @@ arc_status_t ucx_window_greeted(ucx_window_t *window)
 
 arc_status_t ucx_window_prove(ucx_window_t *window)
 {
-    arc_status_t status = ARC_OK;
-
-    for (unsigned peer = 0; peer < window->window.peers && ARC_OK == status; ++peer) {
-        status = put_word(window, peer, PROOF);
-    }
-    return status;
+    return say_to_all(window, PROOF);
 }
 
 bool ucx_window_proved(const ucx_window_t *window)
@@ -420,44 +417,24 @@ void ucx_window_leave(ucx_window_t *window)
         (void) put_word(window, peer, GOODBYE);
         ucx_worker_lock(worker);
         (void) take_request(worker, worker->library->ucp_ep_flush_nbx(endpoint->peer->ep, &param),
-                            &endpoint->flush);
+                            &endpoint->request[FLUSH]);
         ucx_worker_unlock(worker);
     }
 }
 
 bool ucx_window_left(ucx_window_t *window)
 {
+    bool left = true;
+
     (void) ucx_worker_drive(window->worker);
-    for (unsigned peer = 0; peer < window->window.peers; ++peer) {
-        ucx_endpoint_t *endpoint = &window->endpoint[peer];
-        if (!is_lost(window, peer) &&
-            (!has_said(window, peer, GOODBYE) || !is_over(window, &endpoint->said[HELLO]) ||
-             !is_over(window, &endpoint->said[PROOF]) || !is_over(window, &endpoint->said[KNOCK]) ||
-             !is_over(window, &endpoint->said[GOODBYE]) || !is_over(window, &endpoint->flush))) {
-            return false;
+    for (unsigned peer = 0; peer < window->window.peers && left; ++peer) {
+        left = is_lost(window, peer) || has_said(window, peer, GOODBYE);
+        for (unsigned i = 0; i < REQUESTS && left && !is_lost(window, peer); ++i) {
+            arc_window_request_t *request = &window->endpoint[peer].request[i];
+            left = ARC_IN_PROGRESS != arc_window_test(&window->window, request);
         }
     }
-    return true;
-}
-
-static void free_request(ucx_worker_t *worker, arc_window_request_t *request)
-{
-    if (NULL != request->handle) {
-        worker->library->ucp_request_free(request->handle);
-        request->handle = NULL;
-    }
-}
-
-/* The endpoint is the worker's. */
-static void release_endpoint(ucx_worker_t *worker, ucx_endpoint_t *endpoint)
-{
-    if (NULL != endpoint->key) {
-        worker->library->ucp_rkey_destroy(endpoint->key);
-    }
-    for (unsigned word = 0; word < WORDS; ++word) {
-        free_request(worker, &endpoint->said[word]);
-    }
-    free_request(worker, &endpoint->flush);
+    return left;
 }
 
 void ucx_window_free(ucx_window_t *window)
@@ -466,7 +443,15 @@ void ucx_window_free(ucx_window_t *window)
 
     ucx_worker_lock(worker);
     for (unsigned peer = 0; NULL != window->endpoint && peer < window->window.peers; ++peer) {
-        release_endpoint(worker, &window->endpoint[peer]);
+        ucx_endpoint_t *endpoint = &window->endpoint[peer]; /* of the worker, but for these */
+        if (NULL != endpoint->key) {
+            worker->library->ucp_rkey_destroy(endpoint->key);
+        }
+        for (unsigned i = 0; i < REQUESTS; ++i) {
+            if (NULL != endpoint->request[i].handle) {
+                worker->library->ucp_request_free(endpoint->request[i].handle);
+            }
+        }
     }
     if (NULL != window->memory) {
         (void) worker->library->ucp_mem_unmap(worker->context, window->memory);
