@@ -21,23 +21,6 @@ enum {
     THOUSANDTHS = 1000, /* of a processor: the unit of quotas */
 };
 
-/* A rank, for sorting. */
-typedef struct place {
-    uint64_t key;
-    unsigned rank;
-} place_t;
-
-static int compare(const void *a, const void *b)
-{
-    const place_t *one = a;
-    const place_t *other = b;
-
-    if (one->key != other->key) {
-        return one->key < other->key ? -1 : 1;
-    }
-    return one->rank < other->rank ? -1 : 1;
-}
-
 void arc_cores_set_mask(arc_cores_t *own, const unsigned long *mask, size_t mask_words)
 {
     own->count = 0;
@@ -106,16 +89,13 @@ static bool take_processor(const arc_cores_t *cores, unsigned long *taken)
  * more than ARC_CORES_WORDS words the rest is not used: with more than 512 processors a rank for
  * which there is one may find none.
  */
-static bool all_find_one(const arc_cores_t *all, unsigned ranks, place_t *order,
-                         unsigned long *taken)
+static bool all_find_one(const arc_cores_t *all, unsigned ranks, unsigned long *taken)
 {
-    for (unsigned rank = 0; rank < ranks; ++rank) {
-        order[rank] = (place_t){.key = all[rank].count, .rank = rank};
-    }
-    qsort(order, ranks, sizeof *order, compare);
-    for (unsigned i = 0; i < ranks && order[i].key < ranks; ++i) {
-        if (!take_processor(&all[order[i].rank], taken)) {
-            return false;
+    for (unsigned count = 1; count < ranks; ++count) { /* none may run nowhere */
+        for (unsigned rank = 0; rank < ranks; ++rank) {
+            if (count == all[rank].count && !take_processor(&all[rank], taken)) {
+                return false;
+            }
         }
     }
     return true;
@@ -133,11 +113,9 @@ bool arc_cores_are_shared(const arc_cores_t *all, unsigned ranks)
         const unsigned end = cores->word[cores->words - 1] + 1U;
         words = end > words ? end : words;
     }
-    place_t *order = calloc(ranks, sizeof *order);
     unsigned long *taken = calloc(words, sizeof *taken);
-    const bool shared = NULL == order || NULL == taken || quota_is_short(all, ranks) ||
-                        !all_find_one(all, ranks, order, taken);
-    free(order);
+    const bool shared =
+        NULL == taken || quota_is_short(all, ranks) || !all_find_one(all, ranks, taken);
     free(taken);
     return shared;
 }

@@ -9,7 +9,7 @@
 #include "mca_bridge.h"
 #include "sizes.h"
 
-enum { SCRATCH_BYTES = 4096, SCRATCH_ALIGN_BYTES = 64 };
+enum { SCRATCH_BYTES = 4096 };
 
 /* Our name for a predefined type's format plus 1, by Open MPI's name for it; 0: no kernels. */
 static const signed char type_of_format[OPAL_DATATYPE_MAX_PREDEFINED] = {
@@ -100,7 +100,7 @@ static void reduce_by_ompi(const void *const *parts, unsigned n, void *out, size
     arc_reduction_t *reduction = (arc_reduction_t *) context;
     const size_t stride_bytes = reduction->reducer.stride_bytes;
     const size_t at_once = reduction->packed ? count : SCRATCH_BYTES / stride_bytes;
-    _Alignas(SCRATCH_ALIGN_BYTES) unsigned char scratch[SCRATCH_BYTES];
+    _Alignas(ARC_ALIGN_BYTES) unsigned char scratch[SCRATCH_BYTES];
     unsigned char *sum = reduction->packed ? reduction->typed[0] : scratch;
 
     if (NULL == sum) {
@@ -123,21 +123,15 @@ static void reduce_by_ompi(const void *const *parts, unsigned n, void *out, size
 
 /* ---- which reducer ---- */
 
-/* Does Open MPI have its function for this pair? */
-static bool ompi_can_reduce(const struct ompi_op_t *op, const struct ompi_datatype_t *type)
-{
-    int index = ompi_op_ddt_map[type->id];
-    return index >= 0 && NULL != op->o_func.intrinsic.fns[index];
-}
-
 static arc_reason_t reduction_by_ompi(struct ompi_op_t *op, struct ompi_datatype_t *type,
                                       arc_reduction_t *reduction)
 {
+    const int index = ompi_op_ddt_map[type->id];
     ptrdiff_t extent_bytes = 0;
     ptrdiff_t lower_bound = 0;
     ptrdiff_t true_extent_bytes = 0;
 
-    if (!ompi_can_reduce(op, type)) {
+    if (index < 0 || NULL == op->o_func.intrinsic.fns[index]) {
         return ARC_REASON_TYPE_OR_OP;
     }
     (void) ompi_datatype_type_extent(type, &extent_bytes);
@@ -216,11 +210,6 @@ arc_reason_t mca_bridge_find(mca_bridge_t *bridge, struct ompi_op_t *op,
 
 /* ---- packed reductions ---- */
 
-static unsigned char *aligned(void *memory)
-{
-    return (unsigned char *) arc_round_up((uintptr_t) memory, SCRATCH_ALIGN_BYTES);
-}
-
 bool mca_bridge_span(const struct ompi_datatype_t *type, size_t count, ptrdiff_t *gap_bytes,
                      size_t *span_bytes)
 {
@@ -249,9 +238,9 @@ static bool allocate_typed(arc_reduction_t *reduction, size_t count)
     if (!mca_bridge_span(reduction->type, count, &gap_bytes, &span_bytes)) {
         return false;
     }
-    const size_t shift_bytes = (size_t) gap_bytes % SCRATCH_ALIGN_BYTES;
-    const size_t typed_bytes = arc_round_up(shift_bytes + span_bytes, SCRATCH_ALIGN_BYTES);
-    if (!arc_checked_bytes(2, typed_bytes, SCRATCH_ALIGN_BYTES, &both_bytes)) {
+    const size_t shift_bytes = (size_t) gap_bytes % ARC_ALIGN_BYTES;
+    const size_t typed_bytes = arc_round_up(shift_bytes + span_bytes, ARC_ALIGN_BYTES);
+    if (!arc_checked_bytes(2, typed_bytes, ARC_ALIGN_BYTES, &both_bytes)) {
         return false;
     }
     reduction->typed_memory = malloc(both_bytes);
@@ -262,7 +251,7 @@ static bool allocate_typed(arc_reduction_t *reduction, size_t count)
      * The data begin `gap` behind the address that MPI takes as that of an element.  That address
      * is the one to be aligned; where it is not far away, what is in between is ours, too.
      */
-    unsigned char *first = aligned(reduction->typed_memory);
+    unsigned char *first = arc_align(reduction->typed_memory);
     reduction->typed[0] = first + shift_bytes - gap_bytes;
     reduction->typed[1] = reduction->typed[0] + typed_bytes;
     return true;
@@ -272,7 +261,7 @@ arc_status_t mca_bridge_pack(arc_reduction_t *reduction, const void *in, size_t 
 {
     size_t vector_bytes = 0;
 
-    if (!arc_checked_bytes(count, reduction->reducer.stride_bytes, SCRATCH_ALIGN_BYTES,
+    if (!arc_checked_bytes(count, reduction->reducer.stride_bytes, ARC_ALIGN_BYTES,
                            &vector_bytes)) {
         return ARC_ERR_NO_MEMORY;
     }
@@ -280,7 +269,7 @@ arc_status_t mca_bridge_pack(arc_reduction_t *reduction, const void *in, size_t 
     if (NULL == reduction->vector_memory) {
         return ARC_ERR_NO_MEMORY;
     }
-    reduction->vector = aligned(reduction->vector_memory);
+    reduction->vector = arc_align(reduction->vector_memory);
     reduction->typed_memory = NULL;
     reduction->typed[0] = NULL;
     move_elements(reduction, reduction->vector, 0, count, (void *) in, true);

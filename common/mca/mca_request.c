@@ -70,11 +70,6 @@ static const arc_queue_ops_t queue_ops = {begin_task, end_task, run_blocking, la
 
 /* ---- for Open MPI's progress function ---- */
 
-static arc_request_t *request_of(arc_pending_t *pending)
-{
-    return (arc_request_t *) ((char *) pending - offsetof(arc_request_t, pending));
-}
-
 /* A request that is complete may be gone at once. */
 static void complete(ompi_request_t *base, int result, bool signals)
 {
@@ -83,23 +78,18 @@ static void complete(ompi_request_t *base, int result, bool signals)
     (void) ompi_request_complete(base, signals);
 }
 
-/* From the last to the first. */
-static void complete_all(arc_pending_t *ended)
-{
-    while (NULL != ended) {
-        arc_pending_t *next = ended->next;
-
-        complete(&request_of(ended)->super.super, ended->result, true);
-        ended = next;
-    }
-}
-
 static int progress(void)
 {
     arc_pending_t *ended = NULL;
 
     const int count = arc_queues_poll(&all.queues, &ended);
-    complete_all(ended);
+    while (NULL != ended) { /* from the last to the first */
+        void *request = (char *) ended - offsetof(arc_request_t, pending);
+        const int result = ended->result;
+
+        ended = ended->next;
+        complete(request, result, true);
+    }
     return count;
 }
 

@@ -153,47 +153,41 @@ static bool are_cores_shared(const card_t *cards, unsigned ranks, uint32_t ignor
     return shared;
 }
 
-/* What all ranks of the communicator need. */
-typedef struct call {
-    arc_module_t *module;
-    const arc_topology_t *topology;
-    size_t wish_bytes;
-    size_t floor_bytes;
-    mca_facts_t *facts;
-} call_t;
-
-/* Steps 1 to 4 with one kind of memory.  ARC_UNSUPPORTED: not on all ranks; try another. */
-static arc_status_t try_kind(mca_share_t *share, const call_t *call, card_t *cards)
+/*
+ * Steps 2 to 4 with one kind of memory, cards[0] being ours.  ARC_UNSUPPORTED: not on all ranks;
+ * try another.
+ */
+static arc_status_t try_kind(mca_share_t *share, arc_module_t *module,
+                             const arc_topology_t *topology, mca_facts_t *facts, card_t *cards)
 {
     uint64_t all[] = {0, 0, 0, 0, 0}; /* the least bytes, and facts */
 
-    const mca_circle_t node = circle_of(call->topology);
-    offer_segment(share, call->wish_bytes, call->floor_bytes, &cards[0]);
-    if (NULL != call->facts && NULL != call->facts->seats) {
+    const mca_circle_t node = circle_of(topology);
+    if (NULL != facts && NULL != facts->seats) {
         cards[0].seat = mca_seat_of_cores(&cards[0].cores);
     }
-    arc_status_t status = mca_gather(call->module, &node, cards, sizeof cards[0]);
+    arc_status_t status = mca_gather(module, &node, cards, sizeof cards[0]);
     if (ARC_OK != status) {
         return status;
     }
-    all[0] = attach_peers(share, call->module->comm, call->topology, cards);
-    if (NULL != call->facts) {
+    all[0] = attach_peers(share, module->comm, topology, cards);
+    if (NULL != facts) {
         all[1] = !are_cores_shared(cards, share->ranks, 0);
-        all[2] = call->facts->all_remember;
+        all[2] = facts->all_remember;
         all[3] = !are_cores_shared(cards, share->ranks, ARC_CORES_WAITED);
-        all[4] = call->facts->all_duplex;
+        all[4] = facts->all_duplex;
     }
-    status = arc_module_min(call->module, all, sizeof all / sizeof all[0]);
+    status = arc_module_min(module, all, sizeof all / sizeof all[0]);
     if (ARC_OK == status && 0 != all[0]) {
         share->arena_bytes = (size_t) all[0];
         mca_pool_lend(share->kind, share->own, share->arena_bytes);
-        if (NULL != call->facts) {
-            call->facts->cores_shared = !all[1];
-            call->facts->all_remember = all[2];
-            call->facts->cores_few = !all[3];
-            call->facts->all_duplex = all[4];
-            for (unsigned i = 0; NULL != call->facts->seats && i < share->ranks; ++i) {
-                call->facts->seats[i] = cards[mca_gather_place(&node, i)].seat;
+        if (NULL != facts) {
+            facts->cores_shared = !all[1];
+            facts->all_remember = all[2];
+            facts->cores_few = !all[3];
+            facts->all_duplex = all[4];
+            for (unsigned i = 0; NULL != facts->seats && i < share->ranks; ++i) {
+                facts->seats[i] = cards[mca_gather_place(&node, i)].seat;
             }
         }
         return ARC_OK;
@@ -210,7 +204,6 @@ arc_status_t mca_share_make(mca_share_t *share, arc_module_t *module,
                             const arc_topology_t *topology, bool ready, size_t wish_bytes,
                             size_t floor_bytes, mca_facts_t *facts)
 {
-    const call_t call = {module, topology, wish_bytes, floor_bytes, facts};
     const unsigned ranks = topology->local_ranks;
     card_t *cards = ready ? calloc(ranks, sizeof *cards) : NULL;
     mca_share_t made = {.rank = topology->local_rank,
@@ -227,7 +220,8 @@ arc_status_t mca_share_make(mca_share_t *share, arc_module_t *module,
     for (arc_region_kind_t kind = 0; ok && ARC_UNSUPPORTED == status && kind < ARC_REGION_KINDS;
          ++kind) {
         made.kind = kind;
-        status = try_kind(&made, &call, cards);
+        offer_segment(&made, wish_bytes, floor_bytes, &cards[0]);
+        status = try_kind(&made, module, topology, facts, cards);
     }
     arc_module_free(module, cards);
     if (ARC_OK == status) {
@@ -241,26 +235,11 @@ arc_status_t mca_share_make(mca_share_t *share, arc_module_t *module,
 }
 
 /*
- * "; waiting for rank 3, 5": the ranks of the node that have not made the call of `task`; if all
- * have, the rank of another node whose message we await; if there is none, the ranks of the node
- * that are stuck in the call.
+ * The rank of the communicator that keeps `task` waiting: one of the node that has not made the
+ * call; if all have, that of another node whose message is awaited; if there is none, one of the
+ * node that is behind.  UINT_MAX: there is none.  *from, 0 at first, leads to the next one.
  */
-static void describe_missing(const arc_topology_t *topology, const lowlat_task_t *task, char *text,
-                             size_t text_bytes)
-{
-    size_t used = (size_t) snprintf(text, text_bytes, "; waiting for rank");
-    const char *separator = " ";
-    unsigned from = 0;
-
-    for (unsigned rank = mca_share_awaited(topology, task, &from);
-         UINT_MAX != rank && used < text_bytes; rank = mca_share_awaited(topology, task, &from)) {
-        used += (size_t) snprintf(text + used, text_bytes - used, "%s%u", separator, rank);
-        separator = ", ";
-    }
-}
-
-unsigned mca_share_awaited(const arc_topology_t *topology, const lowlat_task_t *task,
-                           unsigned *from)
+static unsigned awaited(const arc_topology_t *topology, const lowlat_task_t *task, unsigned *from)
 {
     const unsigned node = arc_task_awaits(&task->task);
     bool absent = false;
@@ -282,12 +261,27 @@ unsigned mca_share_awaited(const arc_topology_t *topology, const lowlat_task_t *
     return UINT_MAX;
 }
 
+/* "; waiting for rank 3, 5": all that are awaited. */
+static void describe_missing(const arc_topology_t *topology, const lowlat_task_t *task, char *text,
+                             size_t text_bytes)
+{
+    size_t used = (size_t) snprintf(text, text_bytes, "; waiting for rank");
+    const char *separator = " ";
+    unsigned from = 0;
+
+    for (unsigned rank = awaited(topology, task, &from); UINT_MAX != rank && used < text_bytes;
+         rank = awaited(topology, task, &from)) {
+        used += (size_t) snprintf(text + used, text_bytes - used, "%s%u", separator, rank);
+        separator = ", ";
+    }
+}
+
 arc_wait_cause_t mca_share_cause(const arc_topology_t *topology, const lowlat_task_t *task,
                                  unsigned *rank)
 {
     unsigned from = 0;
 
-    *rank = mca_share_awaited(topology, task, &from);
+    *rank = awaited(topology, task, &from);
     for (unsigned i = 0; i < topology->local_ranks; ++i) {
         if (topology->members[i] == *rank) {
             return lowlat_is_absent(task, i) ? ARC_WAIT_LATE : ARC_WAIT_MEMORY;

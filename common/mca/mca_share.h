@@ -50,15 +50,7 @@ arc_status_t mca_share_make(mca_share_t *share, arc_module_t *module,
  */
 void mca_share_release(mca_share_t *share);
 
-/*
- * The rank of the communicator that keeps `task` waiting: one of the node that has not made the
- * call; if all have, that of another node whose message is awaited; if there is none, one of the
- * node that is behind.  UINT_MAX: there is none.  *from, 0 at first, leads to the next one.
- */
-unsigned mca_share_awaited(const arc_topology_t *topology, const lowlat_task_t *task,
-                           unsigned *from);
-
-/* The first of these, and why it is awaited. */
+/* The first rank of the communicator that keeps `task` waiting, or UINT_MAX, and why. */
 arc_wait_cause_t mca_share_cause(const arc_topology_t *topology, const lowlat_task_t *task,
                                  unsigned *rank);
 

@@ -349,57 +349,37 @@ bool lowlat_parts_waits_for(const arc_task_t *base, unsigned rank)
 
 /* ---- with an exchange between nodes in the middle ---- */
 
-static bool reduce_and_begin(lowlat_task_t *task, const lowlat_between_t *between)
+static bool do_what_can_be_done(lowlat_task_t *task, const lowlat_between_t *between)
 {
+    const size_t completed = between->completed(task);
     const size_t chunk = task->reduced;
-
-    task->peer = 0;
-    if (!reduce(task)) {
-        return false;
-    }
-    if (task->reduced > chunk) {
-        between->begin(task, chunk);
-    }
-    return true;
-}
-
-/* Each action begins its wait anew: others may have come between. */
-static bool try_action(lowlat_task_t *task, bool (*action)(lowlat_task_t *))
-{
-    task->peer = 0;
-    return action(task);
-}
-
-/* Publish the chunks that are complete, in order. */
-static bool publish_completed(lowlat_task_t *task, size_t completed)
-{
-    const size_t before = task->exchanged;
+    bool moved = task->exchanged < completed;
 
     for (; task->exchanged < completed; ++task->exchanged) {
         publish(task, task->exchanged);
         task->task.steps += 1;
     }
-    return task->exchanged > before;
-}
-
-static bool do_what_can_be_done(lowlat_task_t *task, const lowlat_between_t *between)
-{
-    bool moved = publish_completed(task, between->completed(task));
-
     /*
-     * A slot of ours is free when we have gathered its chunk ourselves: the others' flags tell that
-     * of an exchange of ours only if there are others on the node.
+     * Each action begins its wait anew: others may have come between.  A slot of ours is free when
+     * we have gathered its chunk ourselves: the others' flags tell that of an exchange of ours only
+     * if there are others on the node.
      */
     if (task->staged < task->pieces && task->staged <= task->reduced + 1 &&
         task->staged < task->gathered + task->slots) {
-        moved = try_action(task, stage) || moved;
+        task->peer = 0;
+        moved = stage(task) || moved;
     }
     if (task->reduced < task->staged &&
         (0 == between->room || task->reduced < task->exchanged + between->room)) {
-        moved = reduce_and_begin(task, between) || moved;
+        task->peer = 0;
+        moved = reduce(task) || moved;
+    }
+    if (task->reduced > chunk) {
+        between->begin(task, chunk);
     }
     if (task->gathered < task->exchanged) {
-        moved = try_action(task, gather) || moved;
+        task->peer = 0;
+        moved = gather(task) || moved;
     }
     return moved;
 }

@@ -11,8 +11,9 @@
 
 enum {
     LONGEST_BYTES = 8192, /* one block in the smallest arenas */
-    BATCHES = 4,          /* of each way and length; the fastest counts */
-    BATCH_CALLS = 4,      /* behind one that leaves the lines as this way does */
+    TRIED_NUMBERS = LONGEST_BYTES / sizeof(uint32_t),
+    BATCHES = 4,     /* of each way and length; the fastest counts */
+    BATCH_CALLS = 4, /* behind one that leaves the lines as this way does */
 };
 
 const size_t lowlat_staging_bytes[LOWLAT_STAGING_LENGTHS] = {1024, 2048, 4096, LONGEST_BYTES};
@@ -81,47 +82,42 @@ void lowlat_staging_describe(const lowlat_group_t *group, char *text, size_t tex
     }
 }
 
-/* What is called in a trial, and how. */
-typedef struct trial {
-    lowlat_group_t *group;
-    lowlat_run_fn_t run;
-    void *context;
-    const uint32_t *in;
-    uint32_t *out;
-} trial_t;
-
 /* `calls` one-shot calls of `count` numbers each; those of few by packets, whatever the levels. */
-static arc_status_t make_calls(const trial_t *trial, size_t count, unsigned calls)
+static arc_status_t make_calls(lowlat_group_t *group, lowlat_run_fn_t run, void *context,
+                               size_t count, unsigned calls)
 {
+    static const uint32_t in[TRIED_NUMBERS];
+    uint32_t out[TRIED_NUMBERS];
     arc_status_t status = ARC_OK;
     arc_reducer_t reducer;
 
     (void) arc_reduce_make(&arc_reduce_table_scalar, ARC_OP_SUM, ARC_TYPE_UINT32, &reducer);
     for (unsigned i = 0; i < calls && ARC_OK == status; ++i) {
-        lowlat_task_t task = {.group = trial->group,
+        lowlat_task_t task = {.group = group,
                               .reducer = &reducer,
-                              .in = trial->in,
-                              .out = trial->out,
+                              .in = in,
+                              .out = out,
                               .count = count,
-                              .span_bytes = count * sizeof trial->in[0],
+                              .span_bytes = count * sizeof in[0],
                               .flat = true};
         lowlat_oneshot_start(&task);
-        status = trial->run(trial->context, &task);
+        status = run(context, &task);
     }
     return status;
 }
 
-static arc_status_t time_way(const trial_t *trial, size_t bytes, lowlat_way_t way, int64_t *ns)
+static arc_status_t time_way(lowlat_group_t *group, lowlat_run_fn_t run, void *context,
+                             size_t bytes, lowlat_way_t way, int64_t *ns)
 {
-    const size_t count = bytes / sizeof trial->in[0];
+    const size_t count = bytes / sizeof(uint32_t);
     int64_t best_ns = INT64_MAX;
 
-    lowlat_staging_force(trial->group, way);
+    lowlat_staging_force(group, way);
     for (unsigned batch = 0; batch < BATCHES; ++batch) {
-        arc_status_t status = make_calls(trial, count, 1);
+        arc_status_t status = make_calls(group, run, context, count, 1);
         const int64_t start_ns = arc_now_ns();
         if (ARC_OK == status) {
-            status = make_calls(trial, count, BATCH_CALLS);
+            status = make_calls(group, run, context, count, BATCH_CALLS);
         }
         if (ARC_OK != status) {
             return status;
@@ -153,15 +149,6 @@ static bool await_flag(const uint64_t *flag, uint64_t value, unsigned max_polls)
     return false;
 }
 
-/* The numbers of a probe begin above all of those before, also of one that was given up. */
-static uint64_t first_trip(lowlat_group_t *group)
-{
-    enum { TRIPS_BITS = 16 };
-
-    group->probes += 1;
-    return group->probes << TRIPS_BITS;
-}
-
 /* The rank beside ours among the nearest ones; group->ranks: there is none.  Who writes first? */
 static unsigned neighbour(const lowlat_group_t *group, bool *is_first)
 {
@@ -188,10 +175,12 @@ static const effort_t quick = {.batches = 3, .batch_trips = 10, .max_polls = 400
  */
 static int probe_ns(lowlat_group_t *group, effort_t effort)
 {
+    enum { TRIPS_BITS = 16 };
     bool is_first = false;
     const unsigned peer = neighbour(group, &is_first);
     int64_t best_ns = INT64_MAX;
-    uint64_t trip = first_trip(group);
+    /* The numbers of a probe begin above all of those before, also of one that was given up. */
+    uint64_t trip = ++group->probes << TRIPS_BITS;
 
     if (peer == group->ranks) {
         return 0;
@@ -246,26 +235,22 @@ static lowlat_group_t nearest_of(const lowlat_group_t *group,
 
 arc_status_t lowlat_staging_try(lowlat_group_t *group, lowlat_run_fn_t run, void *context)
 {
-    enum { COUNT = LONGEST_BYTES / sizeof(uint32_t), NEVER_NS = 1000000000 };
+    enum { NEVER_NS = 1000000000 };
     _Static_assert(0 == LOWLAT_STAGING_LENGTHS * LOWLAT_WAYS * BATCHES * (1 + BATCH_CALLS) %
                             LOWLAT_BUFFER_SETS,
                    "the next operation of all leaves the packets of the first one alone");
-    static const uint32_t in[COUNT];
-    uint32_t out[COUNT];
     lowlat_segment_t *segments[LOWLAT_LEVEL_MEMBERS];
-    lowlat_group_t near;
-    trial_t trial = {.group = group, .run = run, .context = context, .in = in, .out = out};
     lowlat_staging_times_t times = {0};
 
     /* Of all ranks: who has completed it may write into both arenas (lowlat.h). */
-    arc_status_t status = make_calls(&trial, 1, 1);
-    near = nearest_of(group, segments);
-    trial.group = &near;
+    arc_status_t status = make_calls(group, run, context, 1, 1);
+    lowlat_group_t near = nearest_of(group, segments);
     group->apart_ns = probe_ns(group, thorough);
     group->looks_changed = 0;
     for (unsigned length = 0; length < LOWLAT_STAGING_LENGTHS; ++length) {
         for (unsigned way = 0; way < LOWLAT_WAYS && ARC_OK == status; ++way) {
-            status = time_way(&trial, lowlat_staging_bytes[length], way, &times.ns[length][way]);
+            status = time_way(&near, run, context, lowlat_staging_bytes[length], way,
+                              &times.ns[length][way]);
         }
         if (NULL == group->streaming.fence) {
             times.ns[length][LOWLAT_WAY_STREAMING] = NEVER_NS; /* nothing streams here */
@@ -284,9 +269,6 @@ arc_status_t lowlat_staging_try(lowlat_group_t *group, lowlat_run_fn_t run, void
 arc_status_t lowlat_staging_agree(lowlat_group_t *group, lowlat_way_t way, lowlat_run_fn_t run,
                                   void *context)
 {
-    const uint32_t in = 0;
-    uint32_t out = 0;
-    const trial_t trial = {.group = group, .run = run, .context = context, .in = &in, .out = &out};
     unsigned told[LOWLAT_WAYS] = {0};
 
     /*
@@ -294,7 +276,7 @@ arc_status_t lowlat_staging_agree(lowlat_group_t *group, lowlat_way_t way, lowla
      * has seen that all have told.
      */
     __atomic_store_n(&told_by(group, group->rank)->way, way, __ATOMIC_RELAXED);
-    arc_status_t status = make_calls(&trial, 1, 1);
+    arc_status_t status = make_calls(group, run, context, 1, 1);
     for (unsigned rank = 0; rank < group->ranks; ++rank) {
         const uint64_t of_rank = __atomic_load_n(&told_by(group, rank)->way, __ATOMIC_RELAXED);
         told[of_rank < LOWLAT_WAYS ? of_rank : LOWLAT_WAY_ORDINARY] += 1;
@@ -305,18 +287,14 @@ arc_status_t lowlat_staging_agree(lowlat_group_t *group, lowlat_way_t way, lowla
     return status;
 }
 
-/* Twice as far, or half as far. */
-static bool has_moved(int now_ns, int then_ns)
-{
-    return INT_MAX == then_ns || now_ns / 2 > then_ns || now_ns < then_ns / 2;
-}
-
 void lowlat_staging_note(lowlat_group_t *group, int now_ns)
 {
     enum { IN_A_ROW = 2 }; /* one may be an accident */
+    const int then_ns = group->apart_ns;
+    const bool has_moved = INT_MAX == then_ns || now_ns / 2 > then_ns || now_ns < then_ns / 2;
 
     if (INT_MAX != now_ns) { /* else the neighbour did not answer, which tells nothing */
-        group->looks_changed = has_moved(now_ns, group->apart_ns) ? group->looks_changed + 1 : 0;
+        group->looks_changed = has_moved ? group->looks_changed + 1 : 0;
     }
     __atomic_store_n(&told_by(group, group->rank)->changed, group->looks_changed >= IN_A_ROW,
                      __ATOMIC_RELAXED);
