@@ -113,7 +113,6 @@ static lowlat_outcome_t make_port(const lowlat_module_t *module, lowlat_port_t *
 static lowlat_outcome_t attach_windows(lowlat_module_t *module, lowlat_port_t *port,
                                        wiring_t *wiring)
 {
-    const ucx_card_t *theirs = wiring->cards + wiring->partners;
     arc_link_t links[LOWLAT_MAX_PARTNERS];
 
     for (unsigned i = 0; i < wiring->partners; ++i) {
@@ -128,7 +127,7 @@ static lowlat_outcome_t attach_windows(lowlat_module_t *module, lowlat_port_t *p
         return LOWLAT_NO_CONNECTION;
     }
     for (unsigned i = 0; i < wiring->partners; ++i) {
-        if (ARC_OK != ucx_window_attach(&port->window, i, &theirs[i])) {
+        if (ARC_OK != ucx_window_attach(&port->window, i, &wiring->cards[wiring->partners + i])) {
             return LOWLAT_NO_CONNECTION;
         }
     }

@@ -188,8 +188,8 @@ void coll_quant_fold_release(quant_module_t *module);
 arc_reason_t coll_quant_limit_reason(quant_module_t *module, exchange_collective_t collective);
 
 /*
- * The call gets the limits, and may get its numbers from another place.  An MPI error code; *exact:
- * it was made exactly, and is not to be run.
+ * The call gets the limits, and may get its numbers from another place.  An MPI error code; *exact,
+ * false before: it was made exactly, and is not to be run.
  */
 int coll_quant_limit_begin(quant_module_t *module, quant_call_t *call, bool *exact);
 

@@ -85,8 +85,7 @@ typedef struct lowlat_turn {
     const lowlat_widened_t *widened; /* or NULL: `reducer` adds */
 } lowlat_turn_t;
 
-/* The sum goes to the place that the order has for it, that of the last turn to `total`, no part.
- */
+/* In the last turn the total goes to `total`, no part; before, NULL: to the order's place. */
 void lowlat_turn_add(const lowlat_turn_t *turn, void *total);
 
 #endif

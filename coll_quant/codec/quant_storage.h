@@ -10,7 +10,7 @@
 #ifndef QUANT_STORAGE_H
 #define QUANT_STORAGE_H
 
-#include "quant_codec.h"
+#include <stddef.h>
 
 typedef struct quant_storage {
     size_t bytes; /* of a number */

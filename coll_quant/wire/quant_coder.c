@@ -1,6 +1,7 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "exchange_pipeline.h"
@@ -66,10 +67,9 @@ static void finish_result(const quant_coder_t *coder, size_t index, size_t elems
 
     if (NULL != storage) {
         float *floats = coder->segment.floats;
-        /* One pass over floats in the cache, and another one where a number is so large, or a NaN.
-         */
-        if (!(coder->element->most(coder->config.kernels, floats, elems) <
-              (double) storage->overflow)) {
+        /* One pass over floats in the cache; another one where a number is so large, or a NaN. */
+        if (isfinite(bound) && !(coder->element->most(coder->config.kernels, floats, elems) <
+                                 (double) storage->overflow)) {
             quant_storage_clamp(storage, bound, floats, elems);
         }
         storage->narrow(floats, result_at(coder, index), elems);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cores.h"
+#include "sizes.h"
 #include "wait.h"
 
 enum {
@@ -91,11 +92,12 @@ static bool take_processor(const arc_cores_t *cores, unsigned long *taken)
  */
 static bool all_find_one(const arc_cores_t *all, unsigned ranks, unsigned long *taken)
 {
-    for (unsigned count = 1; count < ranks; ++count) { /* none may run nowhere */
+    for (unsigned count = 0, next = ranks; count < ranks; count = next, next = ranks) {
         for (unsigned rank = 0; rank < ranks; ++rank) {
             if (count == all[rank].count && !take_processor(&all[rank], taken)) {
                 return false;
             }
+            next = all[rank].count > count ? (unsigned) arc_min(all[rank].count, next) : next;
         }
     }
     return true;

@@ -45,7 +45,7 @@ typedef struct arc_cores {
  */
 void arc_cores_get(arc_cores_t *own, unsigned processes, const char *root);
 
-/* Cost: O(ranks^2).  true also if memory is short. */
+/* Cost: O(ranks) for each count, of those with a quota ranks^2.  true also if memory is short. */
 bool arc_cores_are_shared(const arc_cores_t *all, unsigned ranks);
 
 /* The parts of arc_cores_get(): set count, words, word and bits from a mask as

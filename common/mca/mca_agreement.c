@@ -162,8 +162,8 @@ arc_status_t mca_gather(arc_module_t *module, const mca_circle_t *circle, void *
 /* ---- nodes ---- */
 
 /*
- * The lowest rank of this rank's node: a number for the node that all its ranks find.  Of
- * `declared` nodes each has as many ranks of MPI_COMM_WORLD, in their order.
+ * The lowest rank of this rank's node: a number for the node that all its ranks find.  So
+ * many ranks of MPI_COMM_WORLD are a node, in their order, if `declared` is not 0.
  */
 static uint32_t node_id(struct ompi_communicator_t *comm, unsigned declared)
 {

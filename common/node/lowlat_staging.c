@@ -84,10 +84,9 @@ void lowlat_staging_describe(const lowlat_group_t *group, char *text, size_t tex
 
 /* `calls` one-shot calls of `count` numbers each; those of few by packets, whatever the levels. */
 static arc_status_t make_calls(lowlat_group_t *group, lowlat_run_fn_t run, void *context,
-                               size_t count, unsigned calls)
+                               size_t count, unsigned calls, uint32_t *out)
 {
     static const uint32_t in[TRIED_NUMBERS];
-    uint32_t out[TRIED_NUMBERS];
     arc_status_t status = ARC_OK;
     arc_reducer_t reducer;
 
@@ -107,17 +106,17 @@ static arc_status_t make_calls(lowlat_group_t *group, lowlat_run_fn_t run, void 
 }
 
 static arc_status_t time_way(lowlat_group_t *group, lowlat_run_fn_t run, void *context,
-                             size_t bytes, lowlat_way_t way, int64_t *ns)
+                             size_t bytes, lowlat_way_t way, int64_t *ns, uint32_t *out)
 {
     const size_t count = bytes / sizeof(uint32_t);
     int64_t best_ns = INT64_MAX;
 
     lowlat_staging_force(group, way);
     for (unsigned batch = 0; batch < BATCHES; ++batch) {
-        arc_status_t status = make_calls(group, run, context, count, 1);
+        arc_status_t status = make_calls(group, run, context, count, 1, out);
         const int64_t start_ns = arc_now_ns();
         if (ARC_OK == status) {
-            status = make_calls(group, run, context, count, BATCH_CALLS);
+            status = make_calls(group, run, context, count, BATCH_CALLS, out);
         }
         if (ARC_OK != status) {
             return status;
@@ -239,18 +238,19 @@ arc_status_t lowlat_staging_try(lowlat_group_t *group, lowlat_run_fn_t run, void
     _Static_assert(0 == LOWLAT_STAGING_LENGTHS * LOWLAT_WAYS * BATCHES * (1 + BATCH_CALLS) %
                             LOWLAT_BUFFER_SETS,
                    "the next operation of all leaves the packets of the first one alone");
+    uint32_t out[TRIED_NUMBERS];
     lowlat_segment_t *segments[LOWLAT_LEVEL_MEMBERS];
     lowlat_staging_times_t times = {0};
 
     /* Of all ranks: who has completed it may write into both arenas (lowlat.h). */
-    arc_status_t status = make_calls(group, run, context, 1, 1);
+    arc_status_t status = make_calls(group, run, context, 1, 1, out);
     lowlat_group_t near = nearest_of(group, segments);
     group->apart_ns = probe_ns(group, thorough);
     group->looks_changed = 0;
     for (unsigned length = 0; length < LOWLAT_STAGING_LENGTHS; ++length) {
         for (unsigned way = 0; way < LOWLAT_WAYS && ARC_OK == status; ++way) {
             status = time_way(&near, run, context, lowlat_staging_bytes[length], way,
-                              &times.ns[length][way]);
+                              &times.ns[length][way], out);
         }
         if (NULL == group->streaming.fence) {
             times.ns[length][LOWLAT_WAY_STREAMING] = NEVER_NS; /* nothing streams here */
@@ -270,13 +270,14 @@ arc_status_t lowlat_staging_agree(lowlat_group_t *group, lowlat_way_t way, lowla
                                   void *context)
 {
     unsigned told[LOWLAT_WAYS] = {0};
+    uint32_t out = 0;
 
     /*
      * Relaxed, here and below: the operation in between orders it.  Whoever has completed that one
      * has seen that all have told.
      */
     __atomic_store_n(&told_by(group, group->rank)->way, way, __ATOMIC_RELAXED);
-    arc_status_t status = make_calls(group, run, context, 1, 1);
+    arc_status_t status = make_calls(group, run, context, 1, 1, &out);
     for (unsigned rank = 0; rank < group->ranks; ++rank) {
         const uint64_t of_rank = __atomic_load_n(&told_by(group, rank)->way, __ATOMIC_RELAXED);
         told[of_rank < LOWLAT_WAYS ? of_rank : LOWLAT_WAY_ORDINARY] += 1;

@@ -5,8 +5,8 @@
  * opal_mutex_t and ompi_wait_sync_t hold these two types by value, and
  * communicators, requests and processes hold an opal_mutex_t: the types must
  * be the bare pthread ones, or every offset behind them is wrong.  The
- * functions are those that Open MPI's inline code calls.  This folder comes last on the include
- * path (-idirafter), so an installed header wins.
+ * macros are what Open MPI's inline code calls.  This folder comes last on the
+ * include path (-idirafter), so an installed header wins.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -27,8 +27,7 @@ typedef pthread_cond_t opal_thread_internal_cond_t;
 #define OPAL_THREAD_INTERNAL_MUTEX_INITIALIZER PTHREAD_MUTEX_INITIALIZER
 #define OPAL_THREAD_INTERNAL_COND_INITIALIZER PTHREAD_COND_INITIALIZER
 
-/* Installed headers ask for mutexes that are not recursive, and for nothing of what a call returns.
- */
+/* Installed headers ask for no recursive mutex, and look only at what trylock returns. */
 #define opal_thread_internal_mutex_init(_mutex, _recursive) pthread_mutex_init(_mutex, NULL)
 #define opal_thread_internal_mutex_destroy(_mutex) pthread_mutex_destroy(_mutex)
 #define opal_thread_internal_mutex_lock(_mutex) pthread_mutex_lock(_mutex)
