@@ -21,7 +21,7 @@
 bool sums_check(MPI_Comm comm, uint64_t seed);
 
 /**
- * One exact sum of MPI_INT, MPI_FLOAT or MPI_DOUBLE, each element compared, of at most 32 ranks:
+ * One exact sum of MPI_INT, MPI_FLOAT (of at most 32 ranks) or MPI_DOUBLE, each element compared:
  * whole numbers that are too fine for 8 bits, so that a sum that was quantized shows.  `salt` as
  * `seed` above.
  */
