@@ -341,7 +341,9 @@ TEST(the_bound_of_doubles_covers_that_they_become_floats)
                                           .exact = &quant_format_fp64,
                                           .floats = floats};
     const double x = 1 + 0x1p-8 + 0x1p-30;
-    SCOPED unsigned char *bytes = test_alloc(sizeof(quant_wire_header_t) + sizeof x);
+    /* A row of the format has more bytes than the double that goes where it cannot be coded. */
+    SCOPED unsigned char *bytes =
+        test_alloc(quant_wire_bytes_max(&quant_format_bf16, ONE, BLOCK_ROWS));
     double out = 0;
 
     quant_doubles.pack(&segment, &x, 0, bytes);
