@@ -362,6 +362,7 @@ enum {
     SHORT_BYTES = 4 << 10,  /* for doubling, on any network */
     LONG_BYTES = 32 << 10,  /* for the others */
     DIRECT_BYTES = 8 << 10, /* for direct, of each of many nodes */
+    FEW_NODES = 3,
     /* Guesses: as fast as the fastest one, somewhat slower, twice as slow. */
     FASTEST = ARC_RATIO_ONE,
     SLOWER = 3 * ARC_RATIO_ONE / 2,
@@ -424,10 +425,16 @@ uint32_t lowlat_candidate_guess(lowlat_candidate_t candidate, const lowlat_net_t
     const bool is_short = bytes <= SHORT_BYTES;
     const bool leaders_are_for_it = net->owners < 2 || (bytes <= net->leader_bytes);
     /* It sends each node a message, the others a few nodes (docs/scale.md). */
-    const bool sends_many = LOWLAT_ALGORITHM_DIRECT == candidate.algorithm &&
-                            net->nodes > LOWLAT_PUT_NODES && bytes < net->nodes * DIRECT_BYTES;
+    const bool is_direct = LOWLAT_ALGORITHM_DIRECT == candidate.algorithm;
 
-    if (sends_many) {
+    /*
+     * The total goes from node to node: more steps in turn than doubling has, on any network.  And
+     * connections to all nodes, once they are there, slow all calls down.
+     */
+    if (is_direct && is_short && net->nodes > FEW_NODES) {
+        return ARC_SELECT_NEVER;
+    }
+    if (is_direct && net->nodes > LOWLAT_PUT_NODES && bytes < net->nodes * DIRECT_BYTES) {
         return MANY_TIMES;
     }
     /* Two nodes have to exchange everything, whoever does it. */

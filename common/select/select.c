@@ -63,7 +63,7 @@ void arc_select_learn(arc_select_t *select, const arc_select_t *neighbour)
     for (unsigned i = 0; i < select->config.candidates && i < neighbour->config.candidates; ++i) {
         const bool is_known =
             neighbour->call_ns > 0 && (i == neighbour->chosen || neighbour->turns_of[i] > 0);
-        if (is_known && 0 == select->turns_of[i]) {
+        if (is_known && 0 == select->turns_of[i] && ARC_SELECT_NEVER != select->config.guess[i]) {
             select->config.guess[i] =
                 (uint32_t) ((uint64_t) arc_select_ratio(neighbour, i) * ARC_RATIO_ONE / fastest);
         }
@@ -309,6 +309,7 @@ static bool is_settled(const arc_select_t *select)
 {
     for (unsigned i = 0; i < select->config.candidates; ++i) {
         if (i != select->chosen && select->turns_of[i] < ENOUGH_TURNS &&
+            ARC_SELECT_NEVER != select->config.guess[i] &&
             (select->may_be_stuck || arc_select_is_in_doubt(select, i))) {
             return false;
         }

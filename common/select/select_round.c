@@ -118,10 +118,14 @@ typedef enum standing {
     UNTRIED, /* and not expected to be far slower */
     DOUBTFUL,
     SLOWER, /* or expected to be far slower */
+    OUT,
 } standing_t;
 
 static standing_t standing_of(const arc_select_t *select, unsigned candidate)
 {
+    if (ARC_SELECT_NEVER == select->config.guess[candidate]) {
+        return OUT;
+    }
     if (!was_tried(select, candidate)) {
         return arc_select_ratio(select, candidate) <= HOPELESS ? UNTRIED : SLOWER;
     }

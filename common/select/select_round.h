@@ -30,9 +30,14 @@ typedef struct arc_select_config {
     unsigned margin_percent;  /* by which another one must be faster */
     unsigned start_calls;     /* before the first is timed */
     bool settles;             /* once something is decided nothing is tried any more */
-    /* The time of each, in thousandths of that of the fastest: a guess. */
+    /*
+     * The time of each, in thousandths of that of the fastest: a guess.  ARC_SELECT_NEVER: one that
+     * is not to be tried; of the others there are two or more.
+     */
     uint32_t guess[ARC_SELECT_CANDIDATES];
 } arc_select_config_t;
+
+#define ARC_SELECT_NEVER UINT32_MAX
 
 typedef struct arc_select_turn {
     uint8_t candidate;

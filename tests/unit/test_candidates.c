@@ -112,6 +112,25 @@ TEST(reproducible_begins_with_ours)
     }
 }
 
+/* More steps than doubling has, and a connection to each node. */
+TEST(short_messages_are_never_tried_directly)
+{
+    enum { FEW = 3, SHORT_BYTES = 4096 };
+    const lowlat_candidates_t list = list_of(2, false);
+
+    for (unsigned nodes = 2; nodes <= LOWLAT_PUT_NODES; ++nodes) {
+        const lowlat_net_t net = {.nodes = nodes, .owners = 2, .leader_bytes = LEADER_BYTES};
+        for (unsigned i = 0; i < list.count; ++i) {
+            const lowlat_candidate_t candidate = list.candidate[i];
+            const bool never = LOWLAT_ALGORITHM_DIRECT == candidate.algorithm && nodes > FEW;
+            assert_int_equal(
+                ARC_SELECT_NEVER == lowlat_candidate_guess(candidate, &net, SHORT_BYTES), never);
+            assert_true(lowlat_candidate_guess(candidate, &net, 4 * SHORT_BYTES) <
+                        ARC_SELECT_NEVER);
+        }
+    }
+}
+
 /* Direct sends each node a message: on many nodes not before these are worth one. */
 TEST(many_nodes_go_direct_with_long_messages)
 {
@@ -159,7 +178,7 @@ TEST(long_messages_between_two_nodes_may_be_doubled)
 TEST(guesses_go_with_the_rules)
 {
     for (unsigned owners = 1; owners <= OWNERS_MAX; ++owners) {
-        const lowlat_net_t net = {.nodes = 4, .owners = owners, .leader_bytes = LEADER_BYTES};
+        const lowlat_net_t net = {.nodes = 3, .owners = owners, .leader_bytes = LEADER_BYTES};
         const lowlat_candidates_t list = list_of(owners, false);
         for (size_t bytes = 1; bytes <= (size_t) 1 << 24; bytes *= 2) {
             const lowlat_candidate_t first = first_of(&list, &net, false, bytes);

@@ -284,6 +284,34 @@ TEST(guesses_come_from_the_neighbour)
     assert_true(alone.used[2] > 0);
 }
 
+/* Also where a neighbour has tried it, and where nothing else is left to find out. */
+TEST(what_is_never_to_be_tried_is_not)
+{
+    enum { CALLS = 50000 };
+    static const world_setting_t tries = {
+        "tries", 2, {60, 50, 90, 20}, .noise = 0.1, .agree_us = 90, .config = EXPLORES};
+
+    for (unsigned settles = 0; settles < 2; ++settles) {
+        world_setting_t setting = tries;
+        world_t neighbour;
+        world_t world;
+        setting.config.guess[3] = ARC_SELECT_NEVER;
+        setting.config.settles = 0 != settles;
+        world_start(&neighbour, &tries, SEED);
+        run(&neighbour, CALLS);
+        assert_int_equal(neighbour.select[0].chosen, 3);
+        world_start(&world, &setting, SEED);
+        for (unsigned rank = 0; rank < setting.ranks; ++rank) {
+            arc_select_learn(&world.select[rank], &neighbour.select[rank]);
+        }
+        run(&world, CALLS);
+        assert_int_equal(world.used[3], 0);
+        assert_int_equal(world.select[0].chosen, 1);
+        assert_int_equal(world.select[0].decided, settles);
+        assert_true(0 != settles || world.used[2] > 0);
+    }
+}
+
 /* The first calls of a candidate find cold memory and connections. */
 TEST(calls_that_warm_up_do_not_count)
 {
