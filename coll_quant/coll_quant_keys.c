@@ -6,7 +6,8 @@
  * ranks have agreed on them as they agree on parameters; "default" takes it back.  A value that
  * leads to the same settings on all ranks changes nothing.
  *
- * MPI_Comm_get_info has what the program has set, and once the ranks have agreed what is in effect.
+ * MPI_Comm_get_info has what the program has set, and once the ranks have agreed in a blocking call
+ * what is in effect.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

@@ -11,6 +11,7 @@
 
 #include "c_locale.h"
 #include "coll_quant_call.h"
+#include "fiber.h"
 #include "float_env.h"
 
 /* Writable because Open MPI 4.1 takes keys and values as char *. */
@@ -92,7 +93,13 @@ void coll_quant_show(quant_module_t *module)
         return;
     }
     ARC_IN_DEFAULT_FLOAT_ENV;
-    mca_compat_info_show(module->base.comm, coll_quant_key, coll_quant_in_force(module));
+    /*
+     * A program may give another communicator the key that it finds here, so all ranks must find
+     * the same.  How far a nonblocking call is differs between them.
+     */
+    if (!arc_fiber_inside()) {
+        mca_compat_info_show(module->base.comm, coll_quant_key, coll_quant_in_force(module));
+    }
     describe_choice(module, text, sizeof text);
     arc_module_show(&module->base, text);
 }

@@ -170,7 +170,9 @@ static void print_keys(const table_t *table)
             "`coll_quant_target_nmse` and `coll_quant_format`. default: as `coll_quant_enable` "
             "says. Taken from the info of `MPI_Comm_dup_with_info` and its like, or from "
             "`MPI_Comm_set_info`, equal on all ranks. A duplicate made by `MPI_Comm_dup` does not "
-            "inherit it. A value that is not allowed changes nothing and is reported."});
+            "inherit it. A value that is not allowed changes nothing and is reported. "
+            "`MPI_Comm_get_info` has what is in effect after a blocking call that sets "
+            "`coll_quant` up."});
     print_row(
         table,
         (const char *[]){

@@ -8,6 +8,7 @@
  *   shown lowlat WORD    arc_lowlat_choice has WORD
  *   shown quant          coll_quant
  *   shown lacking        coll_quant, which rank 0 does not have
+ *   shown nonblocking    coll_quant, enabled, after nonblocking calls only
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -134,6 +135,21 @@ static void check_lacking(MPI_Comm comm)
     tap_case("a key that comes when ranks are known to lack the component: why it has no effect");
 }
 
+/*
+ * How far a nonblocking call is differs between ranks, and what is shown of arc_quant another
+ * communicator may be given.
+ */
+static void check_nonblocking(MPI_Comm comm)
+{
+    MPI_Request request;
+
+    MPI_Iallreduce(MPI_IN_PLACE, data, ELEMS, MPI_FLOAT, MPI_SUM, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect_word(comm, "arc_quant_choice", ", int8 then int8, from 262144 bytes");
+    expect(comm, "arc_quant", "");
+    tap_case("a nonblocking call shows what it has led to, but not the key");
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm comm;
@@ -145,6 +161,8 @@ int main(int argc, char **argv)
         check_inherited(comm, "arc_lowlat_choice");
     } else if (argc > 1 && strcmp(argv[1], "lacking") == 0) {
         check_lacking(comm);
+    } else if (argc > 1 && strcmp(argv[1], "nonblocking") == 0) {
+        check_nonblocking(comm);
     } else {
         check_quant(comm);
     }

@@ -61,6 +61,7 @@ mpi_run "np=3 the bound that is told" 3 60 "$on --mca coll_quant_format bf16" to
 
 # What MPI_Comm_get_info shows.
 mpi_run "np=3 what is shown of coll_quant" 3 60 "$limited --mca coll_arc_verbose 0" shown quant
+mpi_run "np=3 what is shown after nonblocking calls" 3 60 "--mca coll_quant_enable 1" shown nonblocking
 mpi_run "np=3 what is shown of coll_lowlat" 3 60 "" shown lowlat "-inf"
 mpi_run "np=3 what is shown of coll_lowlat between nodes" 3 60 \
     "--mca coll_arc_ranks_per_node 1" shown lowlat "(3 nodes) "
