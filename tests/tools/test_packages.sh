@@ -12,13 +12,12 @@ if [ "$(sed -n 's/^ID=//p' /etc/os-release 2>/dev/null)" != debian ] ||
     ! ls /var/lib/apt/lists/*_Packages* >/dev/null 2>&1; then
     skip "$known: no Debian, or no list of its packages; apt-get update makes one"
 else
-    unknown=
-    for package in $check_packages; do
-        apt-cache show "$package" >/dev/null 2>&1 || unknown="$unknown $package"
-    done
-    test -z "$unknown"
-    result $? "$known"
-    [ -z "$unknown" ] || echo "# unknown:$unknown"
+    # shellcheck disable=SC2086 # a list
+    apt-cache show $check_packages 2>/dev/null | sed -n 's/^Package: //p' >"$scratch/known"
+    # shellcheck disable=SC2086
+    printf '%s\n' $check_packages | grep -vxF -f "$scratch/known" >"$scratch/unknown"
+    test ! -s "$scratch/unknown"
+    result $? "$known" "$scratch/unknown"
 fi
 
 # with_installed NAME...: install_packages where these are there; what it asks for is in asked.
