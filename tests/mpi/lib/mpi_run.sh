@@ -69,6 +69,9 @@ mpi_setup() {
     # What Open MPI chooses where there is no fabric; it takes a third off MPI_Init not to open the others.
     OMPI_MCA_pml=${OMPI_MCA_pml-ob1}
     export OMPI_MCA_pml
+    # hwloc's plugins look for graphics cards and PCI devices, which nothing here asks for, in each process.
+    HWLOC_PLUGINS_PATH=${HWLOC_PLUGINS_PATH-$mpi_stage/none}
+    export HWLOC_PLUGINS_PATH
     # What a test wants to have quantized must not depend on how fast this machine is today.
     OMPI_MCA_coll_arc_explore_percent=0
     export OMPI_MCA_coll_arc_explore_percent
