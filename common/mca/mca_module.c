@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static arc_wait_cause_t cause(const arc_wait_times_t *times, const arc_task_t *task, unsigned *rank)
 {
@@ -83,7 +84,9 @@ int arc_module_serve_timed(arc_module_t *module, const arc_call_t *call)
     const int64_t begin_ns = arc_now_ns();
 
     module->counted = NULL;
-    module->times = (arc_wait_times_t){.cause = cause};
+    /* `cause` stays: before the call settles another thread may poll an operation that calls it. */
+    memset(module->times.for_ns, 0, sizeof module->times.for_ns);
+    module->times.longest_ns = 0;
     const int result = module->component->serve(module, call);
     arc_tally_row_t *row = module->counted;
     if (NULL != row) {
