@@ -103,20 +103,15 @@ static __attribute__((noinline, cold)) int run_timed(lowlat_module_t *module, un
                                                      unsigned number, const arc_call_t *call,
                                                      lowlat_task_t *task, int error)
 {
-    const size_t bytes = task->span_bytes;
     const uint64_t begin_ns = (uint64_t) arc_now_ns();
     const int result = run_candidate(module, number, call, task, error);
     const uint64_t end_ns = (uint64_t) arc_now_ns();
-    uint64_t took_ns = end_ns - begin_ns;
 
     if (ARC_PHASE_READY != module->base.phase) {
         return result;
     }
-    /* The last class has all lengths beyond its own: as if of this one. */
-    if (bytes > arc_select_class_bytes(class) && ARC_SELECT_CLASSES - 1 == class) {
-        took_ns = took_ns * arc_select_class_bytes(class) / bytes;
-    }
-    if (arc_select_note(&module->choice->select[class], begin_ns, end_ns, took_ns)) {
+    if (arc_select_note(&module->choice->select[class], begin_ns, end_ns,
+                        arc_select_time_ns(task->span_bytes, end_ns - begin_ns))) {
         coll_lowlat_choice_agree(module, class);
     }
     return ARC_PHASE_BROKEN == module->base.phase ? arc_module_broken_error() : result;

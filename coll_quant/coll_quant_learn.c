@@ -139,7 +139,8 @@ int coll_quant_learn(quant_module_t *module, quant_call_t *call, int status)
     const uint64_t took_ns = was_below ? BELOW_WEIGHT * (now_ns - timed->begin_ns)
                                        : timed->packing_ns + timed->end_ns - timed->begin_ns;
     /* Also after an error: the other ranks know nothing of it. */
-    if (arc_select_note(timed->select, timed->called_ns, now_ns, took_ns)) {
+    if (arc_select_note(timed->select, timed->called_ns, now_ns,
+                        arc_select_time_ns(call->bytes, took_ns))) {
         const int agreed = agree_on_times(module, call);
         return MPI_SUCCESS == status ? agreed : status;
     }

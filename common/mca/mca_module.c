@@ -62,7 +62,9 @@ void arc_module_tally(arc_module_t *module, const arc_call_t *call, size_t outco
     arc_tally_row_t *row = arc_tally_count(module->component->tally, fact, bytes);
     lock(module->component, threads, pthread_mutex_unlock);
     /* Pending ones may end in a blocking one. */
-    module->counted = ARC_FORM_BLOCKING == call->form ? row : module->counted;
+    if (ARC_FORM_BLOCKING == call->form) {
+        module->counted = row;
+    }
 }
 
 /* UINT32_MAX: it is none of this job. */

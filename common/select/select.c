@@ -367,3 +367,10 @@ unsigned arc_select_class(size_t bytes)
     const size_t rest = bytes - arc_select_class_bytes(class);
     return class < LAST && rest >= (arc_select_class_bytes(class) + 1) / 2 ? class + 1 : class;
 }
+
+uint64_t arc_select_time_ns(size_t bytes, uint64_t took_ns)
+{
+    const size_t last_bytes = arc_select_class_bytes(ARC_SELECT_CLASSES - 1);
+
+    return bytes > last_bytes ? took_ns * last_bytes / bytes : took_ns;
+}

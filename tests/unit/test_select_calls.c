@@ -406,6 +406,14 @@ TEST(classes_are_powers_of_two)
     }
 }
 
+TEST(times_in_the_last_class_are_of_its_own_length)
+{
+    assert_int_equal(arc_select_time_ns(12 << 20, 900), 900);
+    assert_int_equal(arc_select_time_ns(16 << 20, 900), 900);
+    assert_int_equal(arc_select_time_ns(48 << 20, 900), 300);
+    assert_int_equal(arc_select_time_ns(SIZE_MAX / 2, 900), 0);
+}
+
 int main(void)
 {
     for (unsigned i = 0; i < sizeof promises / sizeof promises[0]; ++i) {
