@@ -14,7 +14,7 @@ cat >"$scratch/list" <<'END'
 @ common/node/lowlat_memory.h: text that is not there
 - a line that nobody would write
 @ common/node/lowlat_memory.h: text that is there more than once
-- return
+~ return => goto
 ? test_nothing
 @ common/node/lowlat_memory.h: a test that is not there
 - task->base = group->pieces;
