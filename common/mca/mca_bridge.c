@@ -9,7 +9,7 @@
 #include "mca_bridge.h"
 #include "sizes.h"
 
-enum { SCRATCH_BYTES = 4096 };
+enum { SCRATCH_BYTES = 4096, STRICTEST_BYTES = 16 };
 
 /* Our name for a predefined type's format plus 1, by Open MPI's name for it; 0: no kernels. */
 static const signed char type_of_format[OPAL_DATATYPE_MAX_PREDEFINED] = {
@@ -90,6 +90,9 @@ static void move_elements(arc_reduction_t *reduction, const void *vector, size_t
  * the right, because they replace their right operand.  Always the one for two buffers: the one for
  * three treats NaN differently.
  *
+ * Compilers load a _Float128, MPI_REAL16, by instructions that fault where it is not aligned: what
+ * lies behind the number of a packet is copied.
+ *
  * A function of the program gets elements as its type describes them, in memory of its own, which
  * it may scribble on, and whole vectors: MPI does not promise that, but there are programs that
  * rely on it.
@@ -100,8 +103,9 @@ static void reduce_by_ompi(const void *const *parts, unsigned n, void *out, size
     arc_reduction_t *reduction = (arc_reduction_t *) context;
     const size_t stride_bytes = reduction->reducer.stride_bytes;
     const size_t at_once = reduction->packed ? count : SCRATCH_BYTES / stride_bytes;
-    _Alignas(ARC_ALIGN_BYTES) unsigned char scratch[SCRATCH_BYTES];
-    unsigned char *sum = reduction->packed ? reduction->typed[0] : scratch;
+    _Alignas(ARC_ALIGN_BYTES) unsigned char scratch[2][SCRATCH_BYTES];
+    unsigned char *sum = reduction->packed ? reduction->typed[0] : scratch[0];
+    unsigned char *apart = reduction->packed ? reduction->typed[1] : scratch[1];
 
     if (NULL == sum) {
         return; /* no memory: the call ends in that error */
@@ -111,9 +115,9 @@ static void reduce_by_ompi(const void *const *parts, unsigned n, void *out, size
         move_elements(reduction, parts[n - 1], first, elems, sum, false);
         for (unsigned i = n - 1; i-- > 0;) {
             unsigned char *left = (unsigned char *) parts[i] + first * stride_bytes;
-            if (reduction->packed) {
-                left = reduction->typed[1];
-                move_elements(reduction, parts[i], first, elems, left, false);
+            if (reduction->packed || 0 != (uintptr_t) left % STRICTEST_BYTES) {
+                move_elements(reduction, parts[i], first, elems, apart, false);
+                left = apart;
             }
             ompi_op_reduce(reduction->op, left, sum, elems, reduction->type);
         }
