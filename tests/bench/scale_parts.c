@@ -59,6 +59,7 @@ static size_t find_nodes(unsigned ranks, unsigned per_node, uint64_t *work)
     count_from_here();
     require(ARC_OK == arc_topology_make(&topology, node_of, ranks, ranks - 1), "topology");
     note_count(work);
+    require((ranks + per_node - 1) / per_node == topology.nodes, "number of nodes");
     const size_t bytes = (ranks + topology.nodes) * sizeof(unsigned);
     arc_topology_free(&topology);
     free(node_of);

@@ -26,6 +26,7 @@ static const struct {
     FACT("link_ns", link_ns, 1),
     FACT("misses", misses, 1),
     FACT("stores", stores, 1),
+    FACT("message_ns", message_ns, 1),
     FACT("hit_ns", hit_ns, 1),
     FACT("load_ns", load_ns, 1),
     FACT("call_ns", call_ns, 1),
@@ -33,11 +34,24 @@ static const struct {
     FACT("add_ns", add_ns, 1),
     FACT("poll_ns", poll_ns, 1),
     FACT("entry_ns", entry_ns, 1),
-    FACT("message_ns", message_ns, 1),
     FACT("single_ns", single_ns, 1),
 };
-enum { FACTS = sizeof facts / sizeof facts[0] };
+enum { FACTS = sizeof facts / sizeof facts[0], SAID = 10 }; /* the first ones, by each file */
 _Static_assert((int) FACTS < (int) MOST_WORDS, "a bit for each fact");
+
+/*
+ * Instructions alone, fitted to one rank of the machine of here.txt that reads and sums 64 parts in
+ * its own cache: 8 bytes, 0.14 us and 0.41 for the sum; 4 KiB, 4.3 us.  single_ns is of coll_tuned
+ * of Open MPI 4.1.4 there.
+ */
+static const model_machine_t usual = {.hit_ns = 0.8,
+                                      .load_ns = 1.2,
+                                      .call_ns = 6,
+                                      .part_ns = 5,
+                                      .add_ns = 0.3,
+                                      .poll_ns = 25,
+                                      .entry_ns = 30,
+                                      .single_ns = 2000};
 
 /* The rest of a line, behind its word. */
 static bool read_numbers(FILE *file, unsigned fact, model_machine_t *machine)
@@ -55,6 +69,7 @@ static bool read_numbers(FILE *file, unsigned fact, model_machine_t *machine)
 static bool read_facts(FILE *file, model_machine_t *machine)
 {
     char word[WORD_BYTES];
+    const uint32_t said = (UINT32_C(1) << SAID) - 1;
     uint32_t seen = 0;
 
     while (1 == fscanf(file, "%31s", word)) {
@@ -72,12 +87,14 @@ static bool read_facts(FILE *file, model_machine_t *machine)
         }
         seen |= UINT32_C(1) << fact;
     }
-    return (UINT32_C(1) << FACTS) - 1 == seen;
+    return said == (seen & said);
 }
 
 bool model_machine_read(const char *path, model_machine_t *machine)
 {
     FILE *file = fopen(path, "r");
+
+    *machine = usual;
     bool good = NULL != file && read_facts(file, machine);
 
     good = good && machine->cores >= 2 && machine->cores <= MODEL_MOST_CORES &&

@@ -3,7 +3,7 @@
  * cache), NUMA domains and sockets, and what it costs to move a line between them.
  *
  * The files of machines/ have a fact a line, a word and its numbers; # begins a comment, which says
- * where the numbers are from.  Every fact must be there, once.
+ * where the numbers are from.  No fact is there twice; what instructions cost need not be.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */

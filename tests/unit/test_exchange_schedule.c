@@ -130,23 +130,6 @@ TEST(a_vertex_waits_for_those_whose_parent_it_is)
     for_each_tree(check_children);
 }
 
-/* A rank among 131072 sets up: what a search for the children of each vertex would not end. */
-TEST(a_schedule_of_many_ranks_is_made_at_once)
-{
-    enum { RANKS = 1 << 17 };
-    const exchange_shape_t shape = exchange_shape_flat(RANKS);
-    static exchange_round_t rounds[2 * RANKS];
-    unsigned forwards = 0;
-
-    assert_int_equal(2, exchange_tree_open_max(&exchange_semi_loop, &shape));
-    exchange_schedule_make(&exchange_semi_loop, &shape, RANKS / 3, rounds);
-    for (unsigned index = 0; index < exchange_schedule_rounds(&shape); ++index) {
-        forwards += rounds[index].forwards;
-    }
-    /* It sends each total on, but for the last of either chain, and its own to both sides. */
-    assert_int_equal(RANKS - 1, forwards);
-}
-
 /* The node of a rank. */
 static unsigned node_of(const exchange_shape_t *shape, unsigned rank)
 {

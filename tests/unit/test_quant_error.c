@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "unit.h"
+#include "growth.h"
 #include "quant_mse.h"
 
 static void assert_close(double expected, double value, double tolerance)
@@ -79,40 +80,6 @@ TEST(longer_blocks_never_have_less_error)
 TEST(an_exact_format_has_no_error)
 {
     assert_true(0 == quant_error_coefficient(&quant_format_fp32, 64));
-}
-
-static double growth_of_loop(unsigned ranks)
-{
-    return 0.5 * ranks * (ranks - 1.0);
-}
-
-static double growth_of_semi_loop(unsigned ranks)
-{
-    return 0 == ranks % 2 ? 0.25 * ranks * ranks : 0.25 * (ranks - 1.0) * (ranks + 1.0);
-}
-
-static double growth_of_direct(unsigned ranks)
-{
-    return ranks - 1.0;
-}
-
-/* All bits set in the numbers below; (N/2) log2 N for powers of two. */
-static double growth_of_halving(unsigned ranks)
-{
-    double bits = 0;
-
-    for (unsigned number = 1; number < ranks; ++number) {
-        bits += __builtin_popcount(number);
-    }
-    return bits;
-}
-
-/* A chain for up to 4, two up to 16 and from 513 on. */
-static double growth_of_nodes(unsigned nodes)
-{
-    return nodes <= 4                  ? growth_of_loop(nodes)
-           : nodes > 16 && nodes < 513 ? growth_of_halving(nodes)
-                                       : growth_of_semi_loop(nodes);
 }
 
 static double growth_of(const quant_algo_t *algo, unsigned ranks)

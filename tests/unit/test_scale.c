@@ -10,7 +10,7 @@
 #include "unit.h"
 #include "scale_parts.h"
 
-enum { FIRST_RANKS = 512, LAST_RANKS = 32768, STEP = 4 };
+enum { FIRST_RANKS = 512, LAST_RANKS = 131072, STEP = 4 };
 
 /* Beside what is in proportion: log2 of the ranks, and the part that is always the same. */
 static const double slack = 1.05;

@@ -253,51 +253,34 @@ static quant_config_t config_of(const quant_settings_t *settings, const quant_fo
     return config;
 }
 
-TEST(settings_give_valid_configurations)
+/* As long as it may be, in whole tiles; or one tile. */
+TEST(messages_fill_the_segment)
 {
-    /* What is asked for, and what is taken. */
+    enum { SEGMENTS = 4 };
     static const struct {
         int asked;
-        int taken;
+        unsigned taken;
     } blocks[] = {{QUANT_BLOCK_ROWS_MIN, QUANT_BLOCK_ROWS_MIN},
                   {64, 64},
                   {100, 128},
                   {QUANT_BLOCK_ROWS_MAX, QUANT_BLOCK_ROWS_MAX}};
-    static const size_t segments[] = {2048, 61440, 100000, 8388608};
-    const quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
-    quant_settings_t settings = quant_defaults();
-
-    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; ++i) {
-        for (size_t j = 0; j < sizeof segments / sizeof segments[0]; ++j) {
-            settings.block = blocks[i].asked;
-            settings.segment_bytes = segments[j];
-            const quant_config_t config = config_of(&settings, &quant_format_int8, &kernels);
-            assert_true(quant_config_is_valid(&config));
-            assert_int_equal(blocks[i].taken, config.block_rows);
-            assert_int_equal(QUANT_DEPTH, config.depth);
-        }
-    }
-}
-
-/* As long as it may be, in whole tiles; or one tile. */
-TEST(messages_fill_the_segment)
-{
-    static const int blocks[] = {QUANT_BLOCK_ROWS_MIN, 64, QUANT_BLOCK_ROWS_MAX};
-    static const size_t segments[] = {2048, 61440, 8388608};
+    static const size_t segments[SEGMENTS] = {2048, 61440, 100000, 8388608};
     const quant_kernels_t kernels = quant_kernels_select(ARC_ISA_SCALAR);
     quant_settings_t settings = quant_defaults();
     const quant_format_t *format = NULL;
 
     for (size_t f = 0; NULL != (format = quant_format_at(f)); ++f) {
-        for (size_t i = 0; i < sizeof blocks / sizeof blocks[0] * 3; ++i) {
-            settings.block = blocks[i / 3];
-            settings.segment_bytes = segments[i % 3];
+        for (size_t i = 0; i < sizeof blocks / sizeof blocks[0] * SEGMENTS; ++i) {
+            settings.block = blocks[i / SEGMENTS].asked;
+            settings.segment_bytes = segments[i % SEGMENTS];
             const quant_config_t config = config_of(&settings, format, &kernels);
             const unsigned rows = config.block_rows;
             const size_t tile = quant_tile_elems(rows);
             const size_t bytes = sizeof(quant_wire_header_t) +
                                  quant_payload_bytes(format, config.segment_elems, rows);
             assert_true(quant_config_is_valid(&config));
+            assert_true(rows == blocks[i / SEGMENTS].taken || quant_format_is_exact(format));
+            assert_int_equal(QUANT_DEPTH, config.depth);
             assert_true(bytes <= settings.segment_bytes || tile == config.segment_elems);
             assert_true(bytes + quant_payload_bytes(format, tile, rows) > settings.segment_bytes);
         }

@@ -6,8 +6,6 @@
  */
 #include "config.h"
 
-#include <time.h>
-
 #include "unit.h"
 #include "topology.h"
 
@@ -229,25 +227,5 @@ TEST(wrong_numbers_are_refused)
         assert_int_equal(ARC_ERR_PROTOCOL, arc_topology_make(&topology, wrong[i], 3, 0));
         assert_null(topology.order);
         assert_null(topology.peers);
-    }
-}
-
-/* A million ranks; to compare each with all others would take hours. */
-TEST(large_jobs_take_no_time)
-{
-    enum { RANKS = 1 << 20, PER_NODE = 64 };
-    SCOPED uint32_t *node_of = calloc(RANKS, sizeof *node_of);
-    arc_topology_t topology;
-
-    assert_non_null(node_of);
-    for (unsigned per_node = 1; per_node <= PER_NODE; per_node *= PER_NODE) {
-        for (uint32_t rank = 0; rank < RANKS; ++rank) {
-            node_of[rank] = rank / per_node * per_node;
-        }
-        const clock_t begin = clock();
-        assert_int_equal(ARC_OK, arc_topology_make(&topology, node_of, RANKS, RANKS - 1));
-        assert_true(clock() - begin < 10 * CLOCKS_PER_SEC);
-        assert_int_equal(RANKS / per_node, topology.nodes);
-        arc_topology_free(&topology);
     }
 }

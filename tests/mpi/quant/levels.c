@@ -18,9 +18,10 @@
 #include "config.h"
 
 #include "calls.h"
+#include "growth.h"
 #include "harness.h"
 
-enum { ELEMS = 262144, CHAIN_MAX = 4 };
+enum { ELEMS = 262144 };
 
 static const double step_error = 3.56e-5;
 static const double tolerance = 0.05;
@@ -74,15 +75,10 @@ static int shuffled(int rank)
     return (int) (draw_bits(7, (unsigned) rank, 0) % 100000);
 }
 
-static double rounded_by_loop(int ranks)
-{
-    return ranks <= CHAIN_MAX ? ranks * (ranks - 1) / 2.0 : (ranks * ranks - ranks % 2) / 4.0;
-}
-
 static void check_error(MPI_Comm comm, int ranks, bool levels)
 {
-    const double rounded =
-        levels ? per_node * rounded_by_loop(ranks / per_node) : rounded_by_loop(ranks);
+    const double rounded = levels ? per_node * growth_of_nodes((unsigned) (ranks / per_node))
+                                  : growth_of_nodes((unsigned) ranks);
     const double expected = step_error * (rounded + ranks);
     SCOPED float *result = must_alloc(ELEMS * sizeof *result);
     SCOPED float *again = must_alloc(ELEMS * sizeof *again);

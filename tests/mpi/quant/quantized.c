@@ -30,6 +30,7 @@
 #include "config.h"
 
 #include "calls.h"
+#include "growth.h"
 #include "harness.h"
 #include "sums.h"
 
@@ -67,55 +68,22 @@ static bool is_checked(collective_t collective)
     return is_lossy(collective) || checks_others || is_none();
 }
 
-/* ---- theory: how many contributions are rounded, all in all, until a sum is complete ---- */
-
-static double rounded_by_loop(int ranks)
-{
-    return ranks * (ranks - 1) / 2.0;
-}
-
-/* Two chains of half the length; with an even number of ranks one of them is longer. */
-static double rounded_by_semi_loop(int ranks)
-{
-    int longer = ranks / 2;
-    int shorter = ranks - 1 - longer;
-
-    return (longer * (longer + 1) + shorter * (shorter + 1)) / 2.0;
-}
-
-static double rounded_by_direct(int ranks)
-{
-    return ranks - 1;
-}
-
-/* A rank at distance d is rounded once for every bit that is set in d. */
-static double rounded_by_halving(int ranks)
-{
-    double rounded = 0;
-
-    for (int distance = 1; distance < ranks; distance++) {
-        for (int rest = distance; rest > 0; rest /= 2) {
-            rounded += rest % 2;
-        }
-    }
-    return rounded;
-}
+/* ---- theory (growth.h) ---- */
 
 /* Ranks on each node (-p): what they have is rounded together, and only between nodes. */
 static int per_node = 1;
 
-static double rounded_by_nodes(int ranks)
+static double rounded_by_nodes(unsigned ranks)
 {
-    const int nodes = ranks / per_node;
-    return per_node * (nodes <= 4 ? rounded_by_loop(nodes) : rounded_by_semi_loop(nodes));
+    return per_node * growth_of_nodes(ranks / (unsigned) per_node);
 }
 
 /* Each phase but the last, which counts as the total, rounds what adds up to the whole. */
-static double rounded_by_doubling(int ranks)
+static double rounded_by_doubling(unsigned ranks)
 {
-    int phases = 0;
+    double phases = 0;
 
-    for (int factor = 2, rest = ranks; rest > 1; factor++) {
+    for (unsigned factor = 2, rest = ranks; rest > 1; factor++) {
         for (; rest % factor == 0; rest /= factor) {
             phases++;
         }
@@ -125,10 +93,10 @@ static double rounded_by_doubling(int ranks)
 
 static const struct algorithm {
     const char *name;
-    double (*rounded)(int ranks);
+    double (*rounded)(unsigned ranks);
 } algorithms[] = {
-    {"full_loop", rounded_by_loop},     {"semi_loop", rounded_by_semi_loop},
-    {"direct", rounded_by_direct},      {"recursive_halving", rounded_by_halving},
+    {"full_loop", growth_of_loop},      {"semi_loop", growth_of_semi_loop},
+    {"direct", growth_of_direct},       {"recursive_halving", growth_of_halving},
     {"hierarchical", rounded_by_nodes}, {"doubling", rounded_by_doubling},
 };
 
@@ -150,7 +118,7 @@ static double expected_error(collective_t collective)
 {
     const bool scatters = !is_named('R') || is_named('s');
     const bool gathers = !is_named('R') || is_named('g');
-    const double sums = scatters ? algorithm->rounded(world_ranks) : 0;
+    const double sums = scatters ? algorithm->rounded((unsigned) world_ranks) : 0;
 
     if (!is_lossy(collective) || collective == ALLGATHER) {
         return is_lossy(collective) ? step_error : 0;
