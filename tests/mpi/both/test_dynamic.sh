@@ -31,11 +31,9 @@ check_spawned() {
     mpi_run "connect np=3, late" 3 60 "$late" spawned connect
     mpi_run "connect np=4 on declared nodes" 4 60 "$two_a_node" spawned connect
     for form in nonblocking persistent; do
-        export ARC_DEFERRED=$form
-        mpi_run "spawn by np=2, $form" 2 60 "" spawned spawn 2
-        mpi_run "connect np=4, $form, late" 4 60 "$late" spawned connect
+        mpi_deferred $form mpi_run "spawn by np=2, $form" 2 60 "" spawned spawn 2
+        mpi_deferred $form mpi_run "connect np=4, $form, late" 4 60 "$late" spawned connect
     done
-    unset ARC_DEFERRED
 }
 
 # Children without the components, or with other parameters than their parents; they may say so.
@@ -46,9 +44,8 @@ check_strangers() {
             >"$mpi_scratch/child"
         chmod +x "$mpi_scratch/child"
         mpi_judge "spawned with $setting" mpi_start 2 60 "" spawned spawn 2 "$mpi_scratch/child"
-        export ARC_DEFERRED=nonblocking
-        mpi_judge "spawned with $setting, nonblocking" mpi_start 2 60 "" spawned spawn 2 "$mpi_scratch/child"
-        unset ARC_DEFERRED
+        mpi_deferred nonblocking mpi_judge "spawned with $setting, nonblocking" \
+            mpi_start 2 60 "" spawned spawn 2 "$mpi_scratch/child"
     done
 }
 
@@ -75,11 +72,8 @@ check_sessions() {
     mpi_run "sessions np=2, MPI_Init between" 2 60 "--mca coll_quant_enable 1 --mca coll_arc_explore_percent 1" sessions -w
     mpi_run "sessions np=4 on declared nodes, quant" 4 60 "$two_a_node --mca coll_quant_enable 1" sessions
     for form in nonblocking persistent; do
-        ARC_DEFERRED=$form
-        export ARC_DEFERRED
-        mpi_run "sessions np=3, $form" 3 60 "" sessions
+        mpi_deferred $form mpi_run "sessions np=3, $form" 3 60 "" sessions
     done
-    unset ARC_DEFERRED
 }
 
 mpi_note_shared_memory

@@ -96,10 +96,7 @@ run "3 $always --mca coll_quant_min_bytes 4" orders -r 60 -t 0.02
 run "2 $at_once" threads -w locked -n 200
 run "3 $always --mca coll_quant_min_bytes 4 --mca coll_quant_verify_every 3" pending -o 200 -t 0.02
 run "4 $always --mca coll_quant_min_bytes 4 --mca coll_arc_ranks_per_node 2" paused
-ARC_DEFERRED=nonblocking
-export ARC_DEFERRED
-run "3 $always" quantized -q rsg
-unset ARC_DEFERRED
+mpi_deferred nonblocking run "3 $always" quantized -q rsg
 
 # Two hosts, as Open MPI sees it: messages by its TCP transport.
 mpi_nodes

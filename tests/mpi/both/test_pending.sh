@@ -11,14 +11,6 @@ mpi_setup
 mpi_run_without_plugin "np=3 without" 3 60 "" pending -o 500
 mpi_have_plugin || mpi_done
 
-# deferred HOW ...: with calls that are nonblocking, or persistent
-deferred() {
-    [ -n "$1" ] && export ARC_DEFERRED="$1"
-    shift
-    "$@"
-    unset ARC_DEFERRED
-}
-
 at_once="--mca coll_arc_setup_calls 0"
 for ranks in 2 5; do
     mpi_run "np=$ranks" "$ranks" 120 "" pending -s "$ranks"
@@ -109,7 +101,7 @@ served "np=3 report" lowlat MPI_Iallreduce
 served "np=3 report" lowlat MPI_Allreduce_init
 for form in "nonblocking I" "persistent "; do
     for algorithm in $(mpi_algorithms quant | grep -vx hierarchical); do
-        deferred "${form% *}" mpi_start 3 60 "$quant --mca coll_arc_explore_percent 0 \
+        mpi_deferred "${form% *}" mpi_start 3 60 "$quant --mca coll_arc_explore_percent 0 \
             --mca coll_quant_algorithm $algorithm --mca coll_arc_verbose 2" quantized -a "$algorithm" -q rsg
         mpi_judge "np=3 ${form% *} $algorithm"
     done
@@ -123,7 +115,7 @@ for form in "nonblocking I" "persistent "; do
 done
 # On one node nobody has shown that it pays.
 mpi_judge "np=3 nonblocking, nothing learned" \
-    deferred nonblocking mpi_start 3 60 "$quant --mca coll_arc_explore_percent 1 --mca coll_arc_verbose 20" quantized -q none
+    mpi_deferred nonblocking mpi_start 3 60 "$quant --mca coll_arc_explore_percent 1 --mca coll_arc_verbose 20" quantized -q none
 grep -q 'MPI_Iallgather of .* passed down: whether quantizing is faster' "$mpi_scratch/said"
 mpi_result $? "np=3 nonblocking, nothing learned: passed down for that reason"
 # Which vector gets back what was lost does not depend on the form of the calls, nor on which of them are
@@ -132,7 +124,7 @@ fed="--mca coll_quant_error_feedback"
 carries="$quant $fed 3 --mca coll_arc_explore_percent 1 --mca coll_arc_verbose 20"
 mpi_judge "np=2 feedback, blocking" mpi_for_tests mpi_start 2 60 "$carries" carried -m
 grep '^# bits' "$mpi_scratch/out" >"$mpi_scratch/bits"
-mpi_judge "np=2 feedback, nonblocking" deferred nonblocking mpi_for_tests mpi_start 2 60 "$carries" carried -m
+mpi_judge "np=2 feedback, nonblocking" mpi_deferred nonblocking mpi_for_tests mpi_start 2 60 "$carries" carried -m
 mpi_says "the others are passed down" "MPI_Iallreduce of 262144 .* passed down: whether quantizing is faster" 4
 grep '^# bits' "$mpi_scratch/out" | cmp -s - "$mpi_scratch/bits"
 mpi_result $? "np=2 feedback: the same bits, nonblocking or not"
@@ -142,7 +134,7 @@ mpi_result $? "np=2 feedback: the same bits, nonblocking or not"
 check_bits() {
     for how in '' nonblocking; do
         mpi_judge "np=8 $1 feedback, ${how:-blocking}" \
-            deferred "$how" mpi_start 8 60 "$always $fed 2 --mca coll_arc_verbose 10 $2" carried
+            mpi_deferred "$how" mpi_start 8 60 "$always $fed 2 --mca coll_arc_verbose 10 $2" carried
         mpi_says "sums in shared memory" "adds up on each node, in shared memory" "$3"
         grep '^# bits' "$mpi_scratch/out" >"$mpi_scratch/bits.$how"
     done
@@ -196,14 +188,14 @@ mpi_run "np=2 less address space, all pending" 2 60 "$at_once --mca coll_arc_ran
 
 # What blocking calls promise.
 for how in nonblocking persistent; do
-    deferred $how mpi_run "np=3 $how" 3 120 "$at_once" matrix -l 70000
-    deferred $how mpi_run "np=4 $how nodes" 4 120 "$at_once --mca coll_arc_ranks_per_node 2" matrix -l 3000
-    deferred $how mpi_run "np=3 $how" 3 60 "$at_once" user_types
-    deferred $how mpi_run "np=4 $how" 4 60 "$at_once" stress -n 500
-    deferred $how mpi_run "np=3 $how" 3 60 "--mca coll_lowlat_reproducible 1" reproducible -l 70001
-    deferred $how mpi_run "np=2 $how" 2 120 "" threads -n 300
-    deferred $how mpi_run "np=3 $how bf16" 3 60 "--mca coll_lowlat_uint16_as bf16" sixteen -f bf16 -l 2000
-    deferred $how mpi_run "np=4 $how bf16, nodes" 4 60 \
+    mpi_deferred $how mpi_run "np=3 $how" 3 120 "$at_once" matrix -l 70000
+    mpi_deferred $how mpi_run "np=4 $how nodes" 4 120 "$at_once --mca coll_arc_ranks_per_node 2" matrix -l 3000
+    mpi_deferred $how mpi_run "np=3 $how" 3 60 "$at_once" user_types
+    mpi_deferred $how mpi_run "np=4 $how" 4 60 "$at_once" stress -n 500
+    mpi_deferred $how mpi_run "np=3 $how" 3 60 "--mca coll_lowlat_reproducible 1" reproducible -l 70001
+    mpi_deferred $how mpi_run "np=2 $how" 2 120 "" threads -n 300
+    mpi_deferred $how mpi_run "np=3 $how bf16" 3 60 "--mca coll_lowlat_uint16_as bf16" sixteen -f bf16 -l 2000
+    mpi_deferred $how mpi_run "np=4 $how bf16, nodes" 4 60 \
         "--mca coll_lowlat_uint16_as bf16 --mca coll_arc_ranks_per_node 2" sixteen -f bf16 -l 2000
 done
 for ranks in 2 3; do
@@ -214,7 +206,7 @@ mpi_run "np=2 from thread to thread, nodes" 2 120 "$at_once --mca coll_arc_ranks
 # A rank that does not come is named, and so is the call.
 for elements in 8 200000; do
     for nodes in "" "--mca coll_arc_ranks_per_node 1"; do
-        deferred nonblocking mpi_in_time mpi_missing "np=3 $elements elements, rank 1 is late $nodes" \
+        mpi_deferred nonblocking mpi_in_time mpi_missing "np=3 $elements elements, rank 1 is late $nodes" \
             "rank [02]: MPI_Iallreduce failed: .*waiting for .*rank 1\b" \
             3 "$at_once $nodes" -n $elements -r 1
     done

@@ -392,6 +392,14 @@ mpi_run() {
     mpi_report "$mpi_label"
 }
 
+# mpi_deferred HOW COMMAND ...: with calls that are nonblocking, or persistent (deferred.c)
+mpi_deferred() {
+    [ -n "$1" ] && export ARC_DEFERRED="$1"
+    shift
+    "$@"
+    unset ARC_DEFERRED
+}
+
 # mpi_for_tests COMMAND ...: with components whose blocks, chunks and counts are small, and whose counts for learning
 # have the ends that tests want (settled.h); made by `make check` in the build directory.
 mpi_for_tests() {

@@ -82,7 +82,9 @@ int main(int argc, char **argv)
         run_call(is_double ? "double" : "float");
     }
     tap_case("no element is off by more than is allowed, on all ranks with the same bits");
-    tap_check(was_quantized || !wants_quantized, "all %d calls were exact", CALLS);
-    tap_case("%s", wants_quantized ? "some call was quantized" : "that is all");
+    if (wants_quantized) {
+        tap_check(was_quantized, "all %d calls were exact", CALLS);
+        tap_case("some call was quantized");
+    }
     return tap_end();
 }

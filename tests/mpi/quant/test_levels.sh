@@ -71,6 +71,7 @@ sums_on_nodes() {
     mpi_says "a line" "adds up on each node, in shared memory, .* a rank, flat" 1
 }
 sums_on_nodes "with coll_lowlat" ""
+mpi_says "it is taken" "hierarchical, 2 times 2 ranks, from" 1
 sums_on_nodes "no coll_lowlat" "--mca coll_lowlat_priority -1"
 sums_on_nodes "coll_lowlat below tuned" "--mca coll_lowlat_priority 1"
 # What else a call may have; blocking or not, between calls of coll_lowlat.
@@ -93,8 +94,7 @@ for also in target_rel=1e-2 minishards=4 microshards=4; do
     mpi_run "np=4, ${also%=*}, messages on the nodes" 4 120 \
         "$folded $always --mca coll_quant_${also%=*} ${also#*=}" pending -o 300 -t 0.02 -l 30000
 done
-mpi_start 4 60 "$folded $always --mca coll_quant_block 4096 --mca coll_arc_verbose 10 \
-    --mca coll_arc_verbose 0" levels -p 2
+mpi_start 4 60 "$folded $always --mca coll_quant_block 4096 --mca coll_arc_verbose 10" levels -p 2
 cp "$mpi_scratch/err" "$mpi_scratch/said" # its errors are those of shorter blocks
 mpi_label="blocks that no chunk has room for"
 mpi_says "no line" "adds up on each node, in shared memory" 0
@@ -105,10 +105,6 @@ mpi_for_tests mpi_run "np=6, other calls in little memory" 6 120 "$nodes 3 $alwa
 # With a target it is taken as long as its error allows it.
 mpi_run "np=4, format for a target" 4 60 "$nodes 2 --mca coll_quant_target_nmse 1e-4" \
     quantized -a hierarchical -p 2 -n 1048576
-
-mpi_judge "auto, two nodes of two ranks" \
-    mpi_start 4 60 "$nodes 2 --mca coll_arc_verbose 10" quantized -a hierarchical -p 2 -n 300000
-mpi_says "it is taken" "hierarchical, 2 times 2 ranks, from" 1
 
 # fallback RANKS NODES LEAST MOST "MCA ARGUMENTS": one line says what is used where there are no levels.
 fallback() {
