@@ -84,14 +84,6 @@ enum {
                                      ARC_BF16_NAN);                                             \
     }                                                                                           \
                                                                                                 \
-    /* What was BF16 before and needs no rounding. */                                           \
-    ALWAYS_INLINE UINT16_##_width##_t keep_BF16_##_width(const FLOAT_##_width##_t *floats)      \
-    {                                                                                           \
-        const UINT16_##_width##_t kept = upper_##_width((UINT32_##_width##_t) floats[0],        \
-                                                        (UINT32_##_width##_t) floats[1]);       \
-        return with_one_nan_##_width(kept, kept, BF16_INFINITY, ARC_BF16_NAN);                  \
-    }                                                                                           \
-                                                                                                \
     /* Two vectors, one behind the other.  A NaN has any bits. */                               \
     ALWAYS_INLINE UINT16_##_width##_t round_FP16_##_width(FLOAT_##_width##_t first,             \
                                                           FLOAT_##_width##_t second)            \

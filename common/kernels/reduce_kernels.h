@@ -1,9 +1,8 @@
 /*
  * Which kernels a table needs, and which of them serves which type.
  *
- * A file defines KERNEL(op, expression, id, type, ...), a kernel for numbers, HALF_KERNEL(op,
- * expression, id, type, ...) and HALF_ORDER_KERNEL(op, expression, id, type, ...), whose result is
- * one of the parts, each making a function reduce_OP_ID, then writes ARC_KERNELS and a table of
+ * A file defines KERNEL(op, expression, id, type, ...), a kernel for numbers, and HALF_KERNEL
+ * likewise, each making a function reduce_OP_ID, then writes ARC_KERNELS and a table of
  * ARC_KERNEL_ENTRIES.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -40,9 +39,8 @@ static inline void arc_reduce_copy(const void *part, void *out, size_t bytes)
     ARC_ORDER_OP_TABLE(KERNEL, __VA_ARGS__)
 #define ARC_UNSIGNED_KERNELS(...)   \
     ARC_FLOAT_KERNELS(__VA_ARGS__) ARC_BIT_OP_TABLE(KERNEL, __VA_ARGS__)
-#define ARC_HALF_KERNELS(...)                                                                   \
-    ARC_ARITHMETIC_OP_TABLE(HALF_KERNEL, __VA_ARGS__)                                           \
-    ARC_ORDER_OP_TABLE(HALF_ORDER_KERNEL, __VA_ARGS__)
+#define ARC_HALF_KERNELS(...)       \
+    ARC_ARITHMETIC_OP_TABLE(HALF_KERNEL, __VA_ARGS__) ARC_ORDER_OP_TABLE(HALF_KERNEL, __VA_ARGS__)
 
 /* A complex number is two floats to a sum. */
 #define ARC_COMPLEX_KERNEL(_id, _type, _part)                                                   \

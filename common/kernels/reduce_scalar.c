@@ -114,7 +114,6 @@ static void fold_halves(const void *const *parts, unsigned n, void *out, size_t 
         fold_halves(parts, n, out, count, &arc_halves_scalar._format,                           \
                     accumulate_##_op##_##_id);                                                  \
     }
-#define HALF_ORDER_KERNEL HALF_KERNEL
 /* clang-format on */
 
 ARC_KERNELS

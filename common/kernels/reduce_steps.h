@@ -162,12 +162,6 @@ STORE(BF16, short, narrow_bits_BF16)
 STORE(FP16, wide, narrow_FP16)
 STORE(FP16, short, narrow_late_FP16)
 
-/* One of the parts as it was; to FP16 that takes no less than rounding. */
-STORE(KEPT_BF16, wide, keep_BF16)
-STORE(KEPT_BF16, short, keep_BF16)
-STORE(KEPT_FP16, wide, narrow_FP16)
-STORE(KEPT_FP16, short, narrow_late_FP16)
-
 /* Of wide vectors there are only whole ones. */
 ALWAYS_INLINE void load_FP16_wide(const void *memory, size_t bytes, FLOAT_wide_t *floats)
 {
@@ -189,7 +183,7 @@ ALWAYS_INLINE void load_FP16_short(const void *memory, size_t bytes, FLOAT_short
 /* clang-format off */
 
 /* Reduce the next `_totals` vectors of `_bytes` bytes each, of `_registers` registers each. */
-#define STEP(_expression, _id, _store, _width, _registers, _totals, _bytes)                     \
+#define STEP(_expression, _id, _width, _registers, _totals, _bytes)                             \
     do {                                                                                        \
         typedef _id##_##_width##_t T;                                                           \
         typedef T W __attribute__((unused));                                                    \
@@ -222,13 +216,13 @@ ALWAYS_INLINE void load_FP16_short(const void *memory, size_t bytes, FLOAT_short
         } while (++k < n);                                                                      \
         ARC_UNROLL                                                                              \
         for (unsigned v = 0; v < (_totals); ++v) {                                              \
-            store_##_store##_##_width(total[v], (unsigned char *) out + at + v * (_bytes),      \
+            store_##_id##_##_width(total[v], (unsigned char *) out + at + v * (_bytes),         \
                                       (_bytes));                                                \
         }                                                                                       \
         at += (_totals) * (size_t) (_bytes);                                                    \
     } while (0)
 
-#define VECTOR_KERNEL(_op, _expression, _id, _type, _store, _registers)                         \
+#define VECTOR_KERNEL(_op, _expression, _id, _type, _registers)                                 \
     static void reduce_##_op##_##_id(const void *const *parts, unsigned n, void *out,           \
                                      size_t count, const void *context)                         \
     {                                                                                           \
@@ -240,33 +234,31 @@ ALWAYS_INLINE void load_FP16_short(const void *memory, size_t bytes, FLOAT_short
             return;                                                                             \
         }                                                                                       \
         while (end - at >= TOTALS * WIDE_BYTES) {                                               \
-            STEP(_expression, _id, _store, wide, _registers, TOTALS, WIDE_BYTES);               \
+            STEP(_expression, _id, wide, _registers, TOTALS, WIDE_BYTES);                       \
         }                                                                                       \
         while (end - at >= WIDE_BYTES) {                                                        \
-            STEP(_expression, _id, _store, wide, _registers, 1, WIDE_BYTES);                    \
+            STEP(_expression, _id, wide, _registers, 1, WIDE_BYTES);                            \
         }                                                                                       \
         while (end - at >= SHORT_BYTES) {                                                       \
-            STEP(_expression, _id, _store, short, _registers, 1, SHORT_BYTES);                  \
+            STEP(_expression, _id, short, _registers, 1, SHORT_BYTES);                          \
         }                                                                                       \
         if (end - at >= 8) {                                                                    \
-            STEP(_expression, _id, _store, short, _registers, 1, 8);                            \
+            STEP(_expression, _id, short, _registers, 1, 8);                                    \
         }                                                                                       \
         if (sizeof(_type) <= 4 && end - at >= 4) {                                              \
-            STEP(_expression, _id, _store, short, _registers, 1, 4);                            \
+            STEP(_expression, _id, short, _registers, 1, 4);                                    \
         }                                                                                       \
         if (sizeof(_type) <= 2 && end - at >= 2) {                                              \
-            STEP(_expression, _id, _store, short, _registers, 1, 2);                            \
+            STEP(_expression, _id, short, _registers, 1, 2);                                    \
         }                                                                                       \
         if (sizeof(_type) <= 1 && end - at >= 1) {                                              \
-            STEP(_expression, _id, _store, short, _registers, 1, 1);                            \
+            STEP(_expression, _id, short, _registers, 1, 1);                                    \
         }                                                                                       \
     }
 #define KERNEL(_op, _expression, _id, _type, ...)                                               \
-    VECTOR_KERNEL(_op, _expression, _id, _type, _id, 1)
+    VECTOR_KERNEL(_op, _expression, _id, _type, 1)
 #define HALF_KERNEL(_op, _expression, _id, _type, ...)                                          \
-    VECTOR_KERNEL(_op, _expression, _id, _type, _id, FLOATS_OF_HALVES)
-#define HALF_ORDER_KERNEL(_op, _expression, _id, _type, ...)                                    \
-    VECTOR_KERNEL(_op, _expression, _id, _type, KEPT_##_id, FLOATS_OF_HALVES)
+    VECTOR_KERNEL(_op, _expression, _id, _type, FLOATS_OF_HALVES)
 /* clang-format on */
 
 #endif
