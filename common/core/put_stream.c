@@ -1,33 +1,24 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "put_stream.h"
+#include "sizes.h"
 
 enum {
-    ALIGNMENT_BYTES = 64,
-    OPERATIONS = 8, /* of a stream, that no memory is needed for in a call */
+    OPERATIONS = 64, /* of a stream under way: exchanges have 8 at most */
     /* To look whether the peers are there takes about as long as a few polls. */
     POLLS_PER_LOOK = 32,
 };
 
-/* The peers of a stream, and who is next: started operations run in their order. */
-typedef struct link {
-    arc_put_ring_t ring;
-    uint64_t sends_started;
-    uint64_t sends_over;
-    uint64_t receives_started;
-    uint64_t receives_over;
-} link_t;
-
 /* A started send or receive: the handle of a request. */
 typedef struct operation {
     struct operation *next;
-    link_t *link;
+    arc_put_ring_t *ring;
     bool is_send;
-    uint64_t number;           /* of the sends or receives of its link */
     const unsigned char *from; /* of a send */
     unsigned char *to;         /* of a receive */
     size_t bytes;              /* of a receive: capacity */
@@ -40,12 +31,13 @@ typedef struct operation {
 typedef struct put_stream {
     arc_stream_t stream; /* first: the stream is this */
     arc_put_streams_t *all;
-    link_t *links;       /* [peers] */
-    operation_t *active; /* in the order in which they were started */
+    arc_put_ring_t *rings; /* [peers] */
+    operation_t *active;   /* in the order in which they were started */
     operation_t **end;
     operation_t *idle;
     arc_status_t failed;
     unsigned polls;
+    operation_t operation[OPERATIONS];
 } put_stream_t;
 
 struct arc_put_streams {
@@ -54,7 +46,7 @@ struct arc_put_streams {
     unsigned peers;
     unsigned *rank_of;              /* [peers] */
     put_stream_t *streams;          /* [config.streams] */
-    link_t *links;                  /* [streams][peers] */
+    arc_put_ring_t *rings;          /* [streams][peers] */
     unsigned char *staging;         /* [streams][peers] */
     arc_window_request_t *requests; /* [streams][peers][2 slots] */
 };
@@ -63,8 +55,7 @@ struct arc_put_streams {
 
 static arc_status_t progress_send(operation_t *operation)
 {
-    link_t *link = operation->link;
-    arc_put_ring_t *ring = &link->ring;
+    arc_put_ring_t *ring = operation->ring;
     arc_status_t status = ARC_OK;
 
     while (!operation->moved) {
@@ -80,7 +71,6 @@ static arc_status_t progress_send(operation_t *operation)
         if (last) {
             operation->moved = true;
             operation->sent_slots = ring->sent;
-            link->sends_over += 1;
         }
     }
     status = arc_put_ring_test(ring);
@@ -90,8 +80,7 @@ static arc_status_t progress_send(operation_t *operation)
 
 static arc_status_t progress_receive(operation_t *operation)
 {
-    link_t *link = operation->link;
-    arc_put_ring_t *ring = &link->ring;
+    arc_put_ring_t *ring = operation->ring;
     arc_put_fragment_t fragment;
     arc_status_t status = ARC_OK;
 
@@ -115,19 +104,19 @@ static arc_status_t progress_receive(operation_t *operation)
             return status;
         }
         operation->done_bytes += fragment.bytes;
-        if (fragment.last) {
-            operation->moved = true;
-            link->receives_over += 1;
-        }
+        operation->moved = fragment.last;
     }
 }
 
-/* Is everything before it of its link and direction over? */
-static bool is_next(const operation_t *operation)
+/* Has everything moved that was started before it with its peer and in its direction? */
+static bool is_next(const put_stream_t *stream, const operation_t *operation)
 {
-    const link_t *link = operation->link;
-    return operation->moved ||
-           operation->number == (operation->is_send ? link->sends_over : link->receives_over);
+    for (const operation_t *at = stream->active; at != operation; at = at->next) {
+        if (at->ring == operation->ring && at->is_send == operation->is_send && !at->moved) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* ---- the stream ---- */
@@ -142,7 +131,7 @@ static arc_status_t progress_all(put_stream_t *stream)
     bool puts_pending = false;
 
     for (operation_t *at = stream->active; NULL != at; at = at->next) {
-        if (at->over || !is_next(at)) {
+        if (at->over || !is_next(stream, at)) {
             continue;
         }
         arc_status_t status = at->is_send ? progress_send(at) : progress_receive(at);
@@ -150,8 +139,8 @@ static arc_status_t progress_all(put_stream_t *stream)
             stream->failed = status;
             return status;
         }
-        puts_pending = puts_pending || at->link->ring.ended < at->link->ring.sent ||
-                       NULL != at->link->ring.credit_put.handle;
+        puts_pending =
+            puts_pending || at->ring->ended < at->ring->sent || NULL != at->ring->credit_put.handle;
     }
     if (0 == ++stream->polls % POLLS_PER_LOOK) {
         stream->failed = window->ops->look(window);
@@ -161,13 +150,13 @@ static arc_status_t progress_all(put_stream_t *stream)
     return stream->failed;
 }
 
-static link_t *find_link(put_stream_t *stream, unsigned rank)
+static arc_put_ring_t *find_ring(put_stream_t *stream, unsigned rank)
 {
     const arc_put_streams_t *all = stream->all;
 
     for (unsigned peer = 0; peer < all->peers; ++peer) {
         if (rank == all->rank_of[peer]) {
-            return &stream->links[peer];
+            return &stream->rings[peer];
         }
     }
     return NULL;
@@ -178,26 +167,15 @@ static arc_status_t start_operation(put_stream_t *stream, unsigned peer, const o
                                     arc_stream_request_t *request)
 {
     operation_t *operation = stream->idle;
-    link_t *link = find_link(stream, peer);
 
     if (ARC_OK != stream->failed) {
         return stream->failed;
     }
-    if (NULL == link) {
-        return ARC_ERR_INVALID;
-    }
-    if (NULL != operation) {
-        stream->idle = operation->next;
-    } else {
-        /* Only when more are under way than ever before, and than exchanges have. */
-        operation = malloc(sizeof *operation);
-        if (NULL == operation) {
-            return ARC_ERR_NO_MEMORY;
-        }
-    }
+    assert(NULL != operation);
+    stream->idle = operation->next;
     *operation = *values;
-    operation->link = link;
-    operation->number = values->is_send ? link->sends_started++ : link->receives_started++;
+    operation->ring = find_ring(stream, peer);
+    assert(NULL != operation->ring);
     *stream->end = operation;
     stream->end = &operation->next;
     request->handle = operation;
@@ -267,10 +245,8 @@ static void stream_abort(arc_stream_t *base, arc_stream_request_t *request)
 {
     put_stream_t *stream = (put_stream_t *) base;
 
-    if (NULL != request->handle) {
-        stream->failed = ARC_OK == stream->failed ? ARC_ERR_TRANSPORT : stream->failed;
-        retire_operation(stream, request);
-    }
+    stream->failed = ARC_OK == stream->failed ? ARC_ERR_TRANSPORT : stream->failed;
+    retire_operation(stream, request);
 }
 
 /* ---- set-up ---- */
@@ -280,21 +256,7 @@ size_t arc_put_window_bytes(const arc_put_config_t *config, unsigned peers)
     return (size_t) peers * config->streams * arc_put_ring_bytes(config);
 }
 
-static ARC_MUST_CHECK arc_status_t reserve_operations(put_stream_t *stream)
-{
-    for (unsigned i = 0; i < OPERATIONS; ++i) {
-        operation_t *operation = malloc(sizeof *operation);
-        if (NULL == operation) {
-            return ARC_ERR_NO_MEMORY;
-        }
-        operation->next = stream->idle;
-        stream->idle = operation;
-    }
-    return ARC_OK;
-}
-
-static ARC_MUST_CHECK arc_status_t init_stream(arc_put_streams_t *streams, unsigned number,
-                                               unsigned rank, unsigned ranks)
+static void init_stream(arc_put_streams_t *streams, unsigned number, unsigned rank, unsigned ranks)
 {
     static const arc_stream_ops_t ops = {
         .send = stream_send, .receive = stream_receive, .test = stream_test, .abort = stream_abort};
@@ -302,67 +264,57 @@ static ARC_MUST_CHECK arc_status_t init_stream(arc_put_streams_t *streams, unsig
     const size_t staging_bytes = arc_put_staging_bytes(config);
     put_stream_t *stream = &streams->streams[number];
 
-    *stream = (put_stream_t){
-        .stream = {.ops = &ops, .rank = rank, .ranks = ranks},
-        .all = streams,
-        .links = streams->links + (size_t) number * streams->peers,
-        .end = &stream->active,
-    };
+    stream->stream = (arc_stream_t){.ops = &ops, .rank = rank, .ranks = ranks};
+    stream->all = streams;
+    stream->rings = streams->rings + (size_t) number * streams->peers;
+    stream->end = &stream->active;
     for (unsigned peer = 0; peer < streams->peers; ++peer) {
         const size_t i = (size_t) number * streams->peers + peer;
-        arc_put_ring_init(&stream->links[peer].ring, streams->window, config, peer, number,
+        arc_put_ring_init(&stream->rings[peer], streams->window, config, peer, number,
                           streams->staging + i * staging_bytes,
                           streams->requests + i * 2 * config->slots);
     }
-    return reserve_operations(stream);
+    for (unsigned i = 0; i < OPERATIONS; ++i) {
+        stream->operation[i].next = stream->idle;
+        stream->idle = &stream->operation[i];
+    }
+}
+
+/* Take all memory from `room`, or count it: where *streams goes. */
+static arc_put_streams_t *lay_out(arc_put_streams_t *streams, arc_room_t *room)
+{
+    const arc_put_config_t *config = &streams->config;
+    const size_t rings = (size_t) config->streams * streams->peers;
+    arc_put_streams_t *own = arc_room_take(room, sizeof *own);
+
+    streams->rank_of = arc_room_take(room, streams->peers * sizeof *streams->rank_of);
+    streams->streams = arc_room_take(room, config->streams * sizeof *streams->streams);
+    streams->rings = arc_room_take(room, rings * sizeof *streams->rings);
+    streams->staging = arc_room_take(room, rings * arc_put_staging_bytes(config));
+    streams->requests = arc_room_take(room, rings * 2 * config->slots * sizeof *streams->requests);
+    return own;
 }
 
 arc_status_t arc_put_streams_new(arc_put_streams_t **result, arc_window_t *window,
                                  const arc_put_config_t *config, const unsigned *rank_of,
                                  unsigned rank, unsigned ranks)
 {
-    const unsigned peers = window->peers;
-    const size_t rings = (size_t) config->streams * peers;
-    const size_t staging_bytes = rings * arc_put_staging_bytes(config);
-    arc_put_streams_t *streams = calloc(1, sizeof *streams);
+    arc_put_streams_t streams = {.window = window, .config = *config, .peers = window->peers};
+    arc_room_t room = {.memory = NULL};
 
-    if (NULL == streams) {
+    (void) lay_out(&streams, &room);
+    room = (arc_room_t){.memory = aligned_alloc(ARC_ALIGN_BYTES, room.used), .used = 0};
+    if (NULL == room.memory) {
         return ARC_ERR_NO_MEMORY;
     }
-    streams->window = window;
-    streams->config = *config;
-    streams->peers = peers;
-    streams->rank_of = calloc(peers + 1, sizeof *rank_of);
-    streams->streams = calloc(config->streams, sizeof *streams->streams);
-    streams->links = calloc(rings + 1, sizeof *streams->links);
-    streams->staging = aligned_alloc(ALIGNMENT_BYTES, staging_bytes + ALIGNMENT_BYTES);
-    streams->requests = calloc(rings + 1, 2 * config->slots * sizeof *streams->requests);
-    if (NULL == streams->rank_of || NULL == streams->streams || NULL == streams->links ||
-        NULL == streams->staging || NULL == streams->requests) {
-        arc_put_streams_free(streams);
-        return ARC_ERR_NO_MEMORY;
+    *result = lay_out(&streams, &room);
+    memset(room.memory, 0, room.used);
+    **result = streams;
+    memcpy(streams.rank_of, rank_of, streams.peers * sizeof *rank_of);
+    for (unsigned number = 0; number < config->streams; ++number) {
+        init_stream(*result, number, rank, ranks);
     }
-    memcpy(streams->rank_of, rank_of, peers * sizeof *rank_of);
-    memset(streams->staging, 0, staging_bytes);
-    arc_status_t status = ARC_OK;
-    for (unsigned number = 0; ARC_OK == status && number < config->streams; ++number) {
-        status = init_stream(streams, number, rank, ranks);
-    }
-    if (ARC_OK != status) {
-        arc_put_streams_free(streams);
-        return status;
-    }
-    *result = streams;
     return ARC_OK;
-}
-
-static void free_list(operation_t *list)
-{
-    while (NULL != list) {
-        operation_t *next = list->next;
-        free(list);
-        list = next;
-    }
 }
 
 static void drop_request(arc_window_t *window, arc_window_request_t *request)
@@ -374,23 +326,14 @@ static void drop_request(arc_window_t *window, arc_window_request_t *request)
 
 void arc_put_streams_free(arc_put_streams_t *streams)
 {
-    for (size_t i = 0; NULL != streams->links && NULL != streams->requests &&
-                       i < (size_t) streams->config.streams * streams->peers;
-         ++i) {
-        drop_request(streams->window, &streams->links[i].ring.credit_put);
-        for (unsigned put = 0; put < 2 * streams->config.slots; ++put) {
-            drop_request(streams->window, &streams->requests[i * 2 * streams->config.slots + put]);
-        }
+    const size_t rings = (size_t) streams->config.streams * streams->peers;
+
+    for (size_t i = 0; i < rings; ++i) {
+        drop_request(streams->window, &streams->rings[i].credit_put);
     }
-    for (unsigned i = 0; NULL != streams->streams && i < streams->config.streams; ++i) {
-        free_list(streams->streams[i].active);
-        free_list(streams->streams[i].idle);
+    for (size_t i = 0; i < rings * 2 * streams->config.slots; ++i) {
+        drop_request(streams->window, &streams->requests[i]);
     }
-    free(streams->rank_of);
-    free(streams->streams);
-    free(streams->links);
-    free(streams->staging);
-    free(streams->requests);
     free(streams);
 }
 

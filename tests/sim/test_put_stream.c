@@ -243,20 +243,6 @@ TEST(who_waits_for_a_peer_that_is_gone_is_told)
     two_free(&two);
 }
 
-TEST(there_are_no_messages_with_ranks_that_are_no_peers)
-{
-    two_t two = two_new(&configs[0].config);
-    arc_stream_request_t request = {.handle = NULL};
-    unsigned char byte = 0;
-
-    assert_int_equal(ARC_ERR_INVALID,
-                     two.stream[0]->ops->send(two.stream[0], 2, &byte, 1, &request));
-    assert_int_equal(ARC_ERR_INVALID,
-                     two.stream[0]->ops->receive(two.stream[0], 2, &byte, 1, &request));
-    assert_null(request.handle);
-    two_free(&two);
-}
-
 /* ---- counts that have become large ---- */
 
 /* A credit word that was put long ago must not look like a new one, whatever the counts are now. */
