@@ -246,7 +246,7 @@ static double largest_of(const double *values, size_t count)
     double largest = 0;
 
     for (size_t i = 0; i < count; ++i) {
-        largest = fmax(largest, fabs(values[i]));
+        largest = fabs(values[i]) > largest ? fabs(values[i]) : largest;
     }
     return largest;
 }
@@ -259,10 +259,11 @@ static double subtree_bound(const quant_job_t *job, unsigned shard, unsigned d, 
     unsigned child[CHILDREN_MAX];
     const bool sums = EXCHANGE_ALLGATHER != job->collective;
     const unsigned children = sums ? children_at(job, d, child) : 0;
+    const unsigned rank = rank_at(job, shard, d);
     double bound = 0;
 
     for (size_t i = 0; i < count; ++i) {
-        const double part = input_at(job, rank_at(job, shard, d), first + i);
+        const double part = input_at(job, rank, first + i);
         sum[i] = isfinite(part) ? part : 0; /* what is not goes as it is */
     }
     for (unsigned c = 0; c < children; ++c) {

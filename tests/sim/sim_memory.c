@@ -40,9 +40,15 @@ static void deliver_flag(sim_memory_t *memory, lowlat_segment_t *to, const lowla
 {
     const size_t flag = test_random_below(&memory->random, LOWLAT_FLAGS);
     const size_t bytes = LOWLAT_BUFFER_SETS * memory->arena_bytes;
-    unsigned char *old = test_alloc(bytes);
 
-    memcpy(old, to->arena, bytes);
+    if (to->flag[flag].value == from->flag[flag].value) {
+        return; /* it publishes nothing new */
+    }
+    SCOPED unsigned char *old = streamed->ranges > 0 ? test_alloc(bytes) : NULL;
+
+    if (NULL != old) {
+        memcpy(old, to->arena, bytes);
+    }
     memcpy(to->arena, from->arena, bytes);
     for (unsigned i = 0; i < streamed->ranges; ++i) {
         const size_t offset = streamed->range[i].offset_bytes;
@@ -50,7 +56,6 @@ static void deliver_flag(sim_memory_t *memory, lowlat_segment_t *to, const lowla
     }
     memcpy(to->packet, from->packet, sizeof to->packet);
     to->flag[flag] = from->flag[flag];
-    free(old);
 }
 
 /* Something of the owner's to somebody who sees it, if there is one. */

@@ -27,6 +27,7 @@ typedef struct operation {
 
 typedef struct queue {
     operation_t *head;
+    size_t place; /* of sends that are there: in `busy` */
 } queue_t;
 
 typedef struct endpoint {
@@ -46,6 +47,8 @@ struct sim_network {
     endpoint_t *endpoints;
     queue_t *sends;    /* [from * ranks + to]: sent, not delivered */
     queue_t *receives; /* [from * ranks + to]: started, not delivered */
+    size_t *busy;      /* [busy_links] links with sends, in any order */
+    size_t busy_links;
 };
 
 static sim_network_t *network_of(arc_stream_t *stream)
@@ -68,13 +71,35 @@ static void append_operation(queue_t *queue, operation_t *operation)
     *end = operation;
 }
 
-static void take_out(queue_t *queue, const operation_t *operation)
+/* Was it there? */
+static bool take_out(queue_t *queue, const operation_t *operation)
 {
     for (operation_t **at = &queue->head; NULL != *at; at = &(*at)->next) {
         if (*at == operation) {
             *at = operation->next;
-            return;
+            return true;
         }
+    }
+    return false;
+}
+
+static void append_send(sim_network_t *network, queue_t *link, operation_t *send)
+{
+    if (NULL == link->head) {
+        link->place = network->busy_links;
+        network->busy[network->busy_links++] = (size_t) (link - network->sends);
+    }
+    append_operation(link, send);
+}
+
+static void take_out_send(sim_network_t *network, const operation_t *send)
+{
+    queue_t *link = link_of(network->sends, network, send);
+
+    if (take_out(link, send) && NULL == link->head) {
+        const size_t last = network->busy[--network->busy_links];
+        network->busy[link->place] = last;
+        network->sends[last].place = link->place;
     }
 }
 
@@ -143,7 +168,7 @@ static arc_status_t sim_send(arc_stream_t *stream, unsigned peer, const void *bu
         memcpy(operation->copy, buffer, bytes);
         operation->done = true;
     }
-    append_operation(link, operation);
+    append_send(network, link, operation);
     return ARC_OK;
 }
 
@@ -199,8 +224,11 @@ static void sim_abort(arc_stream_t *stream, arc_stream_request_t *request)
     operation_t *operation = request->handle;
 
     test_require(NULL != operation && operation->request == request, "the request is not started");
-    take_out(link_of(operation->is_send ? network->sends : network->receives, network, operation),
-             operation);
+    if (operation->is_send) {
+        take_out_send(network, operation);
+    } else {
+        (void) take_out(link_of(network->receives, network, operation), operation);
+    }
     request->handle = NULL;
     --network->counts.outstanding;
     forget_operation(operation);
@@ -231,7 +259,7 @@ static void garble_message(sim_network_t *network, operation_t *receive)
 
 static void finish_send(sim_network_t *network, operation_t *send)
 {
-    take_out(link_of(network->sends, network, send), send);
+    take_out_send(network, send);
     send->done = true;
     if (NULL == send->request) {
         forget_operation(send);
@@ -256,7 +284,7 @@ static void deliver_message(sim_network_t *network, operation_t *send, operation
     if (garbled) {
         garble_message(network, receive);
     }
-    take_out(link_of(network->receives, network, receive), receive);
+    (void) take_out(link_of(network->receives, network, receive), receive);
     receive->done = true;
     ++network->counts.delivered;
     network->counts.delivered_bytes += receive->bytes;
@@ -266,15 +294,15 @@ static void deliver_message(sim_network_t *network, operation_t *send, operation
 /* Deliver what can be delivered on one random link. */
 void sim_network_pass(sim_network_t *network)
 {
-    size_t links = (size_t) network->ranks * network->ranks;
-    size_t first = test_random_below(&network->random, links);
+    const size_t links = network->busy_links;
+    const size_t first = 0 == links ? 0 : test_random_below(&network->random, links);
 
     ++network->tick;
     for (size_t i = 0; i < links; ++i) {
-        size_t link = (first + i) % links;
+        const size_t link = network->busy[first + i < links ? first + i : first + i - links];
         operation_t *send = network->sends[link].head;
         operation_t *receive = network->receives[link].head;
-        if (NULL != send && NULL != receive && network->tick >= send->ready) {
+        if (NULL != receive && network->tick >= send->ready) {
             deliver_message(network, send, receive);
             return;
         }
@@ -293,6 +321,7 @@ sim_network_t *sim_network_new(unsigned ranks, const sim_options_t *options)
         .endpoints = test_alloc(ranks * sizeof(endpoint_t)),
         .sends = test_alloc(links * sizeof(queue_t)),
         .receives = test_alloc(links * sizeof(queue_t)),
+        .busy = test_alloc(links * sizeof(size_t)),
     };
     memset(network->sends, 0, links * sizeof(queue_t));
     memset(network->receives, 0, links * sizeof(queue_t));
@@ -323,6 +352,7 @@ void sim_network_free(sim_network_t *network)
     free(network->endpoints);
     free(network->sends);
     free(network->receives);
+    free(network->busy);
     free(network);
 }
 

@@ -145,12 +145,21 @@ TEST(who_does_not_come_is_named_in_time)
     }
 }
 
+/* The one who gets a shorter card finds out, unless the other one has given up before it sent it.
+ */
 TEST(a_card_of_another_length_is_an_error)
 {
-    const sim_options_t options = {.seed = SEED, .delay_max = 4, .eager_max = 1};
+    unsigned found = 0;
 
-    make_all(&options);
-    actors[1].card_bytes = CARD_BYTES - 1;
-    run_all(RANKS);
-    assert_int_equal(ARC_ERR_PROTOCOL, actors[0].status);
+    for (unsigned turn = 0; turn < 20; ++turn) {
+        const sim_options_t options = {.seed = SEED + turn, .delay_max = 4, .eager_max = 1};
+        make_all(&options);
+        actors[1].card_bytes = CARD_BYTES - 1;
+        run_all(RANKS);
+        found += ARC_ERR_PROTOCOL == actors[0].status;
+        assert_true(ARC_ERR_PROTOCOL == actors[0].status ||
+                    (ARC_ERR_TIMEOUT == actors[0].status && 1 == actors[0].missing &&
+                     ARC_ERR_TRANSPORT == actors[1].status));
+    }
+    assert_true(found > 0);
 }
