@@ -60,7 +60,7 @@ over 2 1 60 "$puts" mpi/lowlat/reproducible -g 1,1 -l 2011
 right "bits"
 # Communicators come and go; their memory regions, one or more for each and rank, do not add up.
 regions() { rdma resource show | sed 's/.* mr \([0-9]*\).*/\1/'; }
-over 2 1 40 "$doubling" mpi/both/lifecycle -c -n 300 &
+over 2 1 40 "$doubling" mpi/both/lifecycle -c -n 100 &
 most=0
 while kill -0 $! 2>/dev/null; do
     held=$(regions)

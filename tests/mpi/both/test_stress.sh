@@ -35,10 +35,10 @@ if mpi_have_plugin; then
     mpi_for_tests mpi_run "np=5 single nodes, small chunks" 5 120 "$single" stress -s 28
     mpi_for_tests mpi_run "np=3 single nodes, small chunks, time limit" 3 120 "$single --mca coll_arc_timeout 100" stress -s 28
     if ompi_info | grep -q 'MCA pml: ucx'; then
-        mpi_for_tests mpi_run "np=5 single nodes, long chunks" 5 120 "$single $ucx" stress -s 28
-        mpi_run "np=3 single nodes over pml ucx" 3 120 "$single $ucx" stress -s 29
+        mpi_for_tests mpi_run "np=5 single nodes, long chunks" 5 120 "$single $ucx" stress -s 28 -n 3000
+        mpi_run "np=3 single nodes over pml ucx" 3 120 "$single $ucx" stress -s 29 -n 3000
     fi
-    mpi_for_tests mpi_run "np=3 small blocks" 3 120 "--mca coll_lowlat_rules below:1m-inf" stress -s 22
-    mpi_run "np=4 up to 1 KiB" 4 120 "--mca coll_lowlat_rules below:1k-inf" stress -s 23
+    mpi_for_tests mpi_run "np=3 small blocks" 3 120 "--mca coll_lowlat_rules below:1m-inf" stress -s 22 -n 3000
+    mpi_run "np=4 up to 1 KiB" 4 120 "--mca coll_lowlat_rules below:1k-inf" stress -s 23 -n 3000
 fi
 mpi_done

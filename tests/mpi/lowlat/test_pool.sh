@@ -18,8 +18,8 @@ for _ in 1 2 3 4 5 6; do # a hang only: MPI_Comm_spawn of plain Open MPI has som
     killed=yes
 done
 mpi_judge "np=3"
-mpi_run "np=4 late" 4 300 "" pool -l 600
-mpi_for_tests mpi_run "np=3 late, twoshot" 3 300 "--mca coll_lowlat_algorithm twoshot" pool -l 600
+mpi_run "np=4 late" 4 300 "" pool -l 200
+mpi_for_tests mpi_run "np=3 late, twoshot" 3 300 "--mca coll_lowlat_algorithm twoshot" pool -l 200
 
 # In this test's own namespace: regions that are smaller than the pool wishes them.
 shmmax=$(cat /proc/sys/kernel/shmmax)

@@ -28,7 +28,7 @@ for algorithm in $(mpi_lowlat_algorithms nodes); do
     nodes="$puts --mca coll_lowlat_algorithm $algorithm --mca coll_arc_ranks_per_node"
     mpi_run "np=4, 2 on a node, $algorithm" 4 180 "$nodes 2" matrix -l 1100
     # Few and small pieces: waiting for room is the rule.
-    mpi_for_tests mpi_run "np=9, 3 on a node, $algorithm, small pieces" 9 180 "$nodes 3" matrix -l 300
+    mpi_for_tests mpi_run "np=9, 3 on a node, $algorithm, small pieces" 9 180 "$nodes 3" matrix -l 100
     mpi_for_tests mpi_run "np=4, 1 on a node, $algorithm, small pieces" 4 120 "$nodes 1" \
         stress -s 32 -n 3000
     mpi_for_tests mpi_run "np=5, 2 on a node, $algorithm, small pieces" 5 120 "$nodes 2" \
