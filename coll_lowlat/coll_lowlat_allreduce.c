@@ -21,7 +21,7 @@ __attribute__((noinline, cold)) int coll_lowlat_fail(lowlat_module_t *module, ar
     const unsigned lost = lowlat_net_lost(module);
 
     if (lost == (unsigned) ompi_comm_size(module->base.comm)) {
-        return mca_share_break(&module->base, slot, &module->topology, task, status);
+        return arc_module_fail(&module->base, slot, &task->task, status);
     }
     if (ARC_ERR_TIMEOUT == status) {
         arc_task_abort(&task->task);

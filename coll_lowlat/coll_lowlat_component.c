@@ -137,16 +137,22 @@ static mca_coll_base_module_t *lowlat_comm_query(struct ompi_communicator_t *com
 }
 
 static arc_wait_cause_t lowlat_awaited(const arc_module_t *base, const arc_task_t *any,
-                                       unsigned *rank)
+                                       unsigned *from, unsigned *rank)
 {
-    const arc_topology_t *topology = &((const lowlat_module_t *) base)->topology;
+    const lowlat_module_t *module = (const lowlat_module_t *) base;
+    const lowlat_level_t *nearest = &module->group.levels.level[0];
     const lowlat_task_t *task = (const lowlat_task_t *) any;
+    arc_topology_t topology = module->topology;
+    unsigned members[LOWLAT_LEVEL_MEMBERS];
 
-    if (task->group->ranks != topology->local_ranks) { /* a trial of staging, of the nearest */
-        *rank = UINT_MAX;
-        return ARC_WAIT_MEMORY;
+    if (task->group->ranks != topology.local_ranks) { /* a trial of staging, of the nearest */
+        for (unsigned i = 0; i < nearest->members; ++i) {
+            members[i] = topology.members[nearest->rank[i]];
+        }
+        topology.members = members;
+        topology.local_ranks = nearest->members;
     }
-    return mca_share_cause(topology, task, rank);
+    return mca_share_cause(&topology, task, from, rank);
 }
 
 /* Perhaps not all take MPI_UINT16_T for floats: then nobody must. */

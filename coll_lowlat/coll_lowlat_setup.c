@@ -57,17 +57,7 @@ static arc_status_t run_task(void *context, lowlat_task_t *task)
     const arc_status_t status = arc_wait_run(&module->wait, &task->task);
 
     if (ARC_OK != status) {
-        const lowlat_level_t *nearest = &module->group.levels.level[0];
-        arc_topology_t topology = module->topology;
-        unsigned members[LOWLAT_LEVEL_MEMBERS];
-        if (task->group->ranks != topology.local_ranks) {
-            for (unsigned i = 0; i < nearest->members; ++i) {
-                members[i] = topology.members[nearest->rank[i]];
-            }
-            topology.members = members;
-            topology.local_ranks = nearest->members;
-        }
-        (void) mca_share_break(&module->base, ARC_SLOTS, &topology, task, status);
+        (void) arc_module_fail(&module->base, ARC_SLOTS, &task->task, status);
     }
     return status;
 }

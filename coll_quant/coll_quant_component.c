@@ -102,14 +102,15 @@ static mca_coll_base_module_t *quant_comm_query(struct ompi_communicator_t *comm
 }
 
 static arc_wait_cause_t quant_awaited(const arc_module_t *base, const arc_task_t *task,
-                                      unsigned *rank)
+                                      unsigned *from, unsigned *rank)
 {
     const quant_module_t *module = (const quant_module_t *) base;
 
     if (task == (const void *) module->fold.exchange) {
-        return mca_share_cause(&module->topology, (const void *) task, rank);
+        return mca_share_cause(&module->topology, (const void *) task, from, rank);
     }
-    for (*rank = 0; *rank < module->stream.base.ranks; ++*rank) {
+    while (*from < module->stream.base.ranks) {
+        *rank = (*from)++;
         if (task->ops->waits_for(task, *rank)) {
             return ARC_WAIT_MESSAGES;
         }

@@ -183,9 +183,9 @@ static int run(quant_module_t *module, const quant_call_t *call, lowlat_task_t *
 {
     const arc_status_t status = arc_wait_run(&module->wait, &task->task);
 
-    return ARC_OK == status ? MPI_SUCCESS
-                            : mca_share_break(&module->base, arc_call_slot(call->said),
-                                              &module->topology, task, status);
+    return ARC_OK == status
+               ? MPI_SUCCESS
+               : arc_module_fail(&module->base, arc_call_slot(call->said), &task->task, status);
 }
 
 int coll_quant_fold_run(quant_module_t *module, quant_call_t *call)

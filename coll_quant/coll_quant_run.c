@@ -10,7 +10,6 @@
  */
 #include "config.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "c_locale.h"
@@ -18,25 +17,6 @@
 #include "float_env.h"
 
 /* ---- one operation ---- */
-
-static __attribute__((noinline, cold)) int fail(quant_module_t *module, const quant_call_t *call,
-                                                arc_task_t *task, arc_status_t status)
-{
-    enum { TEXT_BYTES = 128 };
-    char missing[TEXT_BYTES] = "";
-    size_t used = 0;
-
-    if (ARC_ERR_TIMEOUT == status) {
-        used = (size_t) snprintf(missing, sizeof missing, "; waiting for its neighbour, rank");
-        for (unsigned rank = 0; rank < module->stream.base.ranks && used < sizeof missing; ++rank) {
-            if (task->ops->waits_for(task, rank)) {
-                used += (size_t) snprintf(missing + used, sizeof missing - used, " %u", rank);
-            }
-        }
-        arc_task_abort(task);
-    }
-    return arc_module_break(&module->base, arc_call_slot(call->said), status, missing);
-}
 
 static int run_task(quant_module_t *module, quant_call_t *call)
 {
@@ -52,7 +32,7 @@ static int run_task(quant_module_t *module, quant_call_t *call)
     arc_float_env_leave(of_program);
     const arc_status_t status = arc_wait_run(&module->wait, task);
     if (ARC_OK != status) {
-        return fail(module, call, task, status);
+        return arc_module_fail(&module->base, arc_call_slot(call->said), task, status);
     }
     call->bound = quant_pipeline_bound(module->pipeline);
     return MPI_SUCCESS;

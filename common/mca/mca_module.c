@@ -13,7 +13,9 @@ static arc_wait_cause_t cause(const arc_wait_times_t *times, const arc_task_t *t
     const arc_module_t *module =
         (const arc_module_t *) ((const char *) times - offsetof(arc_module_t, times));
 
-    return module->component->awaited(module, task, rank);
+    unsigned from = 0;
+
+    return module->component->awaited(module, task, &from, rank);
 }
 
 arc_module_t *arc_module_new(arc_component_t *component, struct ompi_communicator_t *comm)
@@ -170,6 +172,28 @@ int arc_module_break(arc_module_t *module, arc_slot_t slot, arc_status_t status,
 int arc_module_broken_error(void)
 {
     return MPI_ERR_OTHER;
+}
+
+int arc_module_fail(arc_module_t *module, arc_slot_t slot, arc_task_t *task, arc_status_t status)
+{
+    enum { TEXT_BYTES = 256 };
+    char text[TEXT_BYTES] = "";
+    size_t used = 0;
+    unsigned from = 0;
+    unsigned rank = 0;
+
+    while (ARC_ERR_TIMEOUT == status && used < sizeof text) {
+        (void) module->component->awaited(module, task, &from, &rank);
+        if (UINT_MAX == rank) {
+            break;
+        }
+        used += (size_t) snprintf(text + used, sizeof text - used, "%s%u",
+                                  0 == used ? "; waiting for rank " : ", ", rank);
+    }
+    if (ARC_ERR_TIMEOUT == status) {
+        arc_task_abort(task);
+    }
+    return arc_module_break(module, slot, status, text);
 }
 
 int arc_module_break_without(arc_module_t *module, arc_slot_t slot, arc_status_t status,

@@ -73,8 +73,12 @@ typedef struct arc_component {
     arc_task_t *(*direct)(arc_module_t *module, const arc_call_t *call);
     /* That task has ended with `status`: returns what MPI is to return. */
     int (*directed)(arc_module_t *module, arc_status_t status);
-    /* What does a task of a call wait for, and which rank of the communicator? */
-    arc_wait_cause_t (*awaited)(const arc_module_t *module, const arc_task_t *task, unsigned *rank);
+    /*
+     * What does a task of ours wait for, and which rank of the communicator?  UINT_MAX: none.
+     * *from, 0 at first, leads to the next one.
+     */
+    arc_wait_cause_t (*awaited)(const arc_module_t *module, const arc_task_t *task, unsigned *from,
+                                unsigned *rank);
     /* The module is enabled, in the slot of allreduce, or made for a request.  Cannot fail. */
     void (*enabled)(arc_module_t *module);
     /* Ranks are not alike: none does any more what only its own parameters say. */
@@ -288,7 +292,10 @@ int arc_module_break(arc_module_t *module, arc_slot_t slot, arc_status_t status,
                      const char *details);
 int arc_module_broken_error(void);
 
-/* The same; after a time limit it says that rank `missing` was waited for. */
+/* The same of a task, which is given up; after a time limit it says for which ranks it waits. */
+int arc_module_fail(arc_module_t *module, arc_slot_t slot, arc_task_t *task, arc_status_t status);
+
+/* The same without a task; after a time limit it says that rank `missing` was waited for. */
 int arc_module_break_without(arc_module_t *module, arc_slot_t slot, arc_status_t status,
                              const char *details, unsigned missing);
 

@@ -261,44 +261,14 @@ static unsigned awaited(const arc_topology_t *topology, const lowlat_task_t *tas
     return UINT_MAX;
 }
 
-/* "; waiting for rank 3, 5": all that are awaited. */
-static void describe_missing(const arc_topology_t *topology, const lowlat_task_t *task, char *text,
-                             size_t text_bytes)
-{
-    size_t used = (size_t) snprintf(text, text_bytes, "; waiting for rank");
-    const char *separator = " ";
-    unsigned from = 0;
-
-    for (unsigned rank = awaited(topology, task, &from); UINT_MAX != rank && used < text_bytes;
-         rank = awaited(topology, task, &from)) {
-        used += (size_t) snprintf(text + used, text_bytes - used, "%s%u", separator, rank);
-        separator = ", ";
-    }
-}
-
 arc_wait_cause_t mca_share_cause(const arc_topology_t *topology, const lowlat_task_t *task,
-                                 unsigned *rank)
+                                 unsigned *from, unsigned *rank)
 {
-    unsigned from = 0;
-
-    *rank = awaited(topology, task, &from);
+    *rank = awaited(topology, task, from);
     for (unsigned i = 0; i < topology->local_ranks; ++i) {
         if (topology->members[i] == *rank) {
             return lowlat_is_absent(task, i) ? ARC_WAIT_LATE : ARC_WAIT_MEMORY;
         }
     }
     return UINT_MAX == *rank ? ARC_WAIT_MEMORY : ARC_WAIT_MESSAGES;
-}
-
-int mca_share_break(arc_module_t *module, arc_slot_t slot, const arc_topology_t *topology,
-                    lowlat_task_t *task, arc_status_t status)
-{
-    enum { TEXT_BYTES = 256 };
-    char missing[TEXT_BYTES] = "";
-
-    if (ARC_ERR_TIMEOUT == status) {
-        describe_missing(topology, task, missing, sizeof missing);
-        arc_task_abort(&task->task);
-    }
-    return arc_module_break(module, slot, status, missing);
 }

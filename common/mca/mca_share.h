@@ -50,15 +50,8 @@ arc_status_t mca_share_make(mca_share_t *share, arc_module_t *module,
  */
 void mca_share_release(mca_share_t *share);
 
-/* The first rank of the communicator that keeps `task` waiting, or UINT_MAX, and why. */
+/* arc_component_t's `awaited`, of the ranks of a topology. */
 arc_wait_cause_t mca_share_cause(const arc_topology_t *topology, const lowlat_task_t *task,
-                                 unsigned *rank);
-
-/*
- * The task of a call of this slot came to an error: break the module, say who is missing after a
- * time limit, and return an MPI error.
- */
-int mca_share_break(arc_module_t *module, arc_slot_t slot, const arc_topology_t *topology,
-                    lowlat_task_t *task, arc_status_t status);
+                                 unsigned *from, unsigned *rank);
 
 #endif

@@ -47,9 +47,9 @@ check_first() {
 # check_neighbours LABEL RANKS MISSING: each message of the last check_late names a neighbour in the
 # ring of the rank that prints it, and the one after the missing rank names that.
 check_neighbours() {
-    sed -n 's/.*: rank \([0-9]*\): MPI_Allreduce failed: .*waiting for .*rank\([ 0-9]*\).*/\1 \2/p' \
+    sed -n 's/.*: rank \([0-9]*\): MPI_Allreduce failed: .*waiting for .*rank\([ ,0-9]*\).*/\1 \2/p' \
         "$mpi_scratch/said" |
-        awk -v ranks="$2" -v missing="$3" '
+        tr -d , | awk -v ranks="$2" -v missing="$3" '
             NF < 2 { bad = 1 }
             {
                 for (i = 2; i <= NF; i++) {
