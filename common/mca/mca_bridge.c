@@ -47,8 +47,9 @@ static const signed char type_of_pair[OMPI_OP_BASE_TYPE_MAX] = {
         sizeof(ompi_fortran_integer_t) == sizeof(int) ? 1 + ARC_TYPE_INT_INT : 0,
 };
 
-/* Our name for an operation plus 1, by Open MPI's; 0: no kernels. */
-static const signed char op_of_op[OMPI_OP_NUM_OF_TYPES] = {
+/* Our name for an operation plus 1, by Open MPI's; 0: no kernels, as for the last one, MPI_NO_OP.
+ */
+static const signed char op_of_op[OMPI_OP_NUM_OF_TYPES + 1] = {
     [OMPI_OP_SUM] = 1 + ARC_OP_SUM,       [OMPI_OP_PROD] = 1 + ARC_OP_PROD,
     [OMPI_OP_MAX] = 1 + ARC_OP_MAX,       [OMPI_OP_MIN] = 1 + ARC_OP_MIN,
     [OMPI_OP_LAND] = 1 + ARC_OP_LAND,     [OMPI_OP_LOR] = 1 + ARC_OP_LOR,

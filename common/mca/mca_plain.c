@@ -54,15 +54,17 @@ static bool make_vectors(vectors_t *vectors, size_t count, int needed)
     size_t bytes = 0;
 
     const bool fits = mca_bridge_span(vectors->stream.type, count, &gap, &bytes);
+    /* For a function of the program what is to be aligned is the address of element 0. */
+    const size_t shift = (size_t) gap % _Alignof(max_align_t);
     vectors->count = count;
     for (int i = 0; i < needed; ++i) {
-        vectors->memory[i] = fits ? malloc(bytes + 1) : NULL;
+        vectors->memory[i] = fits ? malloc(bytes + _Alignof(max_align_t)) : NULL;
         if (NULL == vectors->memory[i]) {
             return false;
         }
     }
-    vectors->own = vectors->memory[0] - gap;
-    vectors->other = needed > 1 ? vectors->memory[1] - gap : NULL;
+    vectors->own = vectors->memory[0] + shift - gap;
+    vectors->other = needed > 1 ? vectors->memory[1] + shift - gap : NULL;
     return true;
 }
 

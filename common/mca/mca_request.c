@@ -179,10 +179,13 @@ static bool is_open_mpis_own(const arc_call_t *call)
  * A sum of 16-bit floats, which is to be served, before the module knows its ranks: those without
  * the component would add MPI_UINT16_T as integers.  (They can add MPIX_C_FLOAT16.)
  */
-static int refuse_halves(const arc_module_t *module)
+static int refuse_halves(arc_module_t *module)
 {
-    arc_module_log(module, ARC_LOG_WARN,
-                   "a sum of 16-bit floats that is not blocking needs a blocking one before it");
+    if (arc_module_first(module, ARC_SAID_HALVES)) {
+        arc_module_log(
+            module, ARC_LOG_WARN,
+            "a sum of 16-bit floats that is not blocking needs a blocking one before it");
+    }
     return MPI_ERR_UNSUPPORTED_OPERATION;
 }
 
