@@ -21,15 +21,9 @@ static double magnitude(uint32_t bits)
 /* The least float that is not below `value`, which is not negative. */
 static float round_up(double value)
 {
-    float rounded = (float) value;
+    const float rounded = (float) value;
 
-    if ((double) rounded < value) {
-        uint32_t bits = 0;
-        memcpy(&bits, &rounded, sizeof bits);
-        ++bits; /* the next float: infinity after the largest one */
-        memcpy(&rounded, &bits, sizeof rounded);
-    }
-    return rounded;
+    return (double) rounded < value ? nextafterf(rounded, INFINITY) : rounded;
 }
 
 /* The distance of codes at `quotient`, which is not 0 (columns of quant_format_table.h). */

@@ -23,30 +23,26 @@ typedef struct plan {
     place_t *place;
     unsigned cuts; /* outermost first */
     uint16_t *cut[LOWLAT_MAX_LEVELS + 1];
-    uint16_t *finer; /* the one that is to be reached next */
+    uint16_t *finer; /* the one that is to be reached next; memory of all */
 } plan_t;
 
 static void plan_free(plan_t *plan)
 {
-    for (unsigned i = 0; i <= LOWLAT_MAX_LEVELS; ++i) {
-        free(plan->cut[i]);
-    }
     free(plan->finer);
     free(plan->place);
 }
 
 static bool plan_make(plan_t *plan, unsigned ranks)
 {
-    bool made = true;
+    enum { CUTS = LOWLAT_MAX_LEVELS + 1 };
 
     *plan = (plan_t){.ranks = ranks,
                      .place = calloc(ranks, sizeof(place_t)),
-                     .finer = calloc(ranks, sizeof(uint16_t))};
-    for (unsigned i = 0; i <= LOWLAT_MAX_LEVELS; ++i) {
-        plan->cut[i] = calloc(ranks, sizeof *plan->cut[i]);
-        made = made && NULL != plan->cut[i];
+                     .finer = calloc(CUTS + 1, ranks * sizeof(uint16_t))};
+    const bool made = NULL != plan->place && NULL != plan->finer && ranks <= UINT16_MAX;
+    for (unsigned i = 0; made && i < CUTS; ++i) {
+        plan->cut[i] = plan->finer + (size_t) (i + 1) * ranks;
     }
-    made = made && NULL != plan->place && NULL != plan->finer && ranks <= UINT16_MAX;
     for (unsigned i = 0; made && i < ranks; ++i) {
         plan->place[i].rank = i;
     }
