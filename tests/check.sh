@@ -31,7 +31,7 @@ passed=0
 failed=0
 skipped=0
 . "$root/tests/install_packages.sh"
-# Libtool and the drivers of tests take half the time under a small shell, where there is one.
+# Configure, libtool and the drivers of tests take less time where this is a small shell.
 export CONFIG_SHELL=/bin/sh
 
 # step NAME COMMAND...: one point; on failure show the end of what it said.

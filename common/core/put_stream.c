@@ -9,7 +9,6 @@
 #include "sizes.h"
 
 enum {
-    OPERATIONS = 64, /* of a stream under way: exchanges have 8 at most */
     /* To look whether the peers are there takes about as long as a few polls. */
     POLLS_PER_LOOK = 32,
 };
@@ -37,7 +36,7 @@ typedef struct put_stream {
     operation_t *idle;
     arc_status_t failed;
     unsigned polls;
-    operation_t operation[OPERATIONS];
+    operation_t operation[ARC_PUT_OPERATIONS];
 } put_stream_t;
 
 struct arc_put_streams {
@@ -274,7 +273,7 @@ static void init_stream(arc_put_streams_t *streams, unsigned number, unsigned ra
                           streams->staging + i * staging_bytes,
                           streams->requests + i * 2 * config->slots);
     }
-    for (unsigned i = 0; i < OPERATIONS; ++i) {
+    for (unsigned i = 0; i < ARC_PUT_OPERATIONS; ++i) {
         stream->operation[i].next = stream->idle;
         stream->idle = &stream->operation[i];
     }

@@ -19,6 +19,8 @@
 #include "put_ring.h"
 #include "stream.h"
 
+enum { ARC_PUT_OPERATIONS = 64 }; /* under way on a stream, at most; exchanges have 8 */
+
 typedef struct arc_put_streams arc_put_streams_t;
 
 /* The window that a rank with `peers` peers needs. */
@@ -26,8 +28,8 @@ size_t arc_put_window_bytes(const arc_put_config_t *config, unsigned peers);
 
 /*
  * config->streams streams of rank `rank` of `ranks` over `window`.  Peer i of the window is rank
- * rank_of[i]; there are no messages with others.  The window, with all zeros, stays the
- * caller's and must live longer; config and rank_of are copied.  ARC_ERR_NO_MEMORY: nothing is
+ * rank_of[i]; messages with others are a fault of the caller.  The window, with all zeros, stays
+ * the caller's and must live longer; config and rank_of are copied.  ARC_ERR_NO_MEMORY: nothing is
  * allocated.
  */
 arc_status_t arc_put_streams_new(arc_put_streams_t **streams, arc_window_t *window,

@@ -1,8 +1,8 @@
 /*
  * Which kernels a table needs, and which of them serves which type.
  *
- * A file defines KERNEL(op, expression, id, type, ...), a kernel for numbers, and HALF_KERNEL
- * likewise, each making a function reduce_OP_ID, then writes ARC_KERNELS and a table of
+ * A file defines KERNEL(op, expression, id, type, ...), a function reduce_OP_ID for numbers, and
+ * HALF_KERNEL of the same arguments, one for halves; then it writes ARC_KERNELS and a table of
  * ARC_KERNEL_ENTRIES.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause

@@ -270,8 +270,9 @@ void arc_module_log(const arc_module_t *module, int level, const char *format, .
 enum { ARC_SHOWN_BYTES = 256 }; /* longer lines are cut off by MPI */
 void arc_module_show(const arc_module_t *module, const char *text);
 
-/* Is it the first time on the communicator?  `what`: that, or a smaller number of the component. */
 enum { ARC_SAID_HALVES = 31 }; /* that a sum of 16-bit floats was refused */
+
+/* Is it the first time on the communicator?  `what`: that, or a smaller number of the component. */
 static inline bool arc_module_first(arc_module_t *module, unsigned what)
 {
     const unsigned before = module->said;

@@ -23,7 +23,7 @@ typedef struct plan {
     place_t *place;
     unsigned cuts; /* outermost first */
     uint16_t *cut[LOWLAT_MAX_LEVELS + 1];
-    uint16_t *finer; /* the one that is to be reached next; memory of all */
+    uint16_t *finer; /* the one that is to be reached next; in front of all others */
 } plan_t;
 
 static void plan_free(plan_t *plan)

@@ -113,7 +113,7 @@ static inline size_t arc_select_class_most(unsigned class)
     return class + 1 < ARC_SELECT_CLASSES ? ((size_t) 3 << class) / 2 - (class > 0) : SIZE_MAX;
 }
 
-/* The time to note for a message: of one beyond the last class's own length as if it had that. */
+/* What to note of a message: the last class has all longer ones, too, as if of its own length. */
 uint64_t arc_select_time_ns(size_t bytes, uint64_t took_ns);
 
 #endif

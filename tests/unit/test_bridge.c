@@ -12,8 +12,7 @@
 
 enum { ELEMS = 400, PARTS = 3, STRICTEST_BYTES = 16 };
 
-/* An operation on MPI_LONG_DOUBLE, for which there is no kernel, that is as strict as a compiler.
- */
+/* For MPI_LONG_DOUBLE, which has no kernel: as strict as a compiler may be. */
 static void add(const void *left, void *right, const int *count)
 {
     const long double *from = left;
@@ -26,8 +25,7 @@ static void add(const void *left, void *right, const int *count)
     }
 }
 
-/* Parts of so many bytes behind a multiple of the strictest alignment, as behind the number of a
- * packet. */
+/* The parts lie so many bytes behind a multiple of the strictest alignment. */
 static void check_sum(size_t off_bytes)
 {
     struct ompi_op_t op = {.op_type = OMPI_OP_SUM, .o_flags = OMPI_OP_FLAGS_INTRINSIC};

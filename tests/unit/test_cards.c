@@ -145,8 +145,7 @@ TEST(who_does_not_come_is_named_in_time)
     }
 }
 
-/* The one who gets a shorter card finds out, unless the other one has given up before it sent it.
- */
+/* Rank 0 finds out by rank 1's shorter card, unless rank 1 has given up before that has come. */
 TEST(a_card_of_another_length_is_an_error)
 {
     unsigned found = 0;

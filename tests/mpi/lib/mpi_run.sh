@@ -202,7 +202,7 @@ mpi_start() {
     6.*/threads) mpi_mca="$mpi_mca --mca btl_sm_fbox_max 0" ;;
     esac
     mpi_watch
-    # With a folder for Open MPI's sessions of its own: of two jobs that make that of the user, one fails.
+    # Open MPI's session folder is this job's own: where two jobs make the user's at the same time, one fails.
     # shellcheck disable=SC2086
     TMPDIR=$mpi_scratch timeout -k 5 "$mpi_seconds" mpirun --oversubscribe -n "$mpi_ranks" $mpi_watched $MPI_OPTIONS \
         $mpi_mca "$mpi_program" "$@" >"$mpi_scratch/out" 2>"$mpi_scratch/err" </dev/null
