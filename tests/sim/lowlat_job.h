@@ -93,12 +93,8 @@ void actor_start(actor_t *actor, const operation_t *operation);
 arc_status_t actor_progress(actor_t *actor);
 void actor_release(actor_t *actor);
 
-/* What must come out. */
-typedef void (*expect_fn_t)(const operation_t *operation, const void *context, unsigned char *sum);
-
-/* Of one that has ended: asserts that its result is right, and nothing else was written. */
-void actor_check(const actor_t *actor, const operation_t *operation, expect_fn_t expect,
-                 const void *context);
+/* Of one that has ended: asserts that its result is as expected, and nothing else was written. */
+void actor_check(const actor_t *actor, const operation_t *operation, const unsigned char *expected);
 
 /*
  * Who moves next: mostly a favourite, who changes now and then, so that ranks
@@ -113,7 +109,8 @@ typedef struct job {
     size_t operations_count;
     /* Let something happen in memory and network. */
     void (*happen)(void *context);
-    expect_fn_t expect;
+    /* What must come out, on all ranks. */
+    void (*expect)(const operation_t *operation, const void *context, unsigned char *sum);
     /* The first error of a rank; NULL: an error fails the test. */
     void (*on_error)(void *context);
     void *context;

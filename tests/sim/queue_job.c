@@ -75,10 +75,8 @@ struct queue_job {
 
 /* ---- one operation ---- */
 
-static void expect_sum(const operation_t *operation, const void *context, unsigned char *sum)
+static void expect_sum(const operation_t *operation, const comm_t *comm, unsigned char *sum)
 {
-    const comm_t *comm = context;
-
     if (NULL != comm->nodes) {
         sim_nodes_expect(operation, comm->nodes, sum);
     } else {
@@ -121,7 +119,10 @@ static void begin_actor(side_t *side, const plan_t *plan)
 static int end_actor(side_t *side, arc_status_t status)
 {
     if (ARC_OK == status) {
-        actor_check(side->actor, &side->plan->operation, expect_sum, side->comm);
+        const operation_t *operation = &side->plan->operation;
+        SCOPED unsigned char *expected = test_alloc(operation->span_bytes);
+        expect_sum(operation, side->comm, expected);
+        actor_check(side->actor, operation, expected);
     } else {
         side->broken = true;
         side->failures += 1;
