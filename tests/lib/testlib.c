@@ -42,7 +42,7 @@ uint64_t test_random_bits(test_random_t *random)
 
 uint64_t test_random_below(test_random_t *random, uint64_t bound)
 {
-    return test_random_bits(random) % bound;
+    return (uint64_t) ((unsigned __int128) test_random_bits(random) * bound >> 64);
 }
 
 double test_random_unit(test_random_t *random)
@@ -55,6 +55,19 @@ double test_random_normal(test_random_t *random)
     const double two_pi = 6.283185307179586;
     double radius = sqrt(-2 * log(1 - test_random_unit(random)));
     return radius * cos(two_pi * test_random_unit(random));
+}
+
+void test_random_fill(test_random_t *random, void *data, size_t bytes)
+{
+    unsigned char *at = data;
+
+    while (bytes > 0) {
+        const uint64_t bits = test_random_bits(random);
+        const size_t some = bytes < sizeof bits ? bytes : sizeof bits;
+        memcpy(at, &bits, some);
+        at += some;
+        bytes -= some;
+    }
 }
 
 void *test_alloc(size_t bytes)

@@ -25,6 +25,7 @@ test_random_t test_random_start(uint64_t seed);
 test_random_t test_random_of(uint64_t seed, uint64_t stream);
 
 uint64_t test_random_bits(test_random_t *random);
+void test_random_fill(test_random_t *random, void *data, size_t bytes);
 
 /* Uniform in 0 .. bound - 1; bound > 0. */
 uint64_t test_random_below(test_random_t *random, uint64_t bound);

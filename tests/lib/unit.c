@@ -1,7 +1,12 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <limits.h>
+#include <malloc.h>
+
 #include "unit.h"
+
+enum { MAPPED_BYTES = 32 << 20 }; /* the most that glibc allows */
 
 static struct CMUnitTest *tests;
 static size_t used;
@@ -76,5 +81,8 @@ void unit_add_row(CMUnitTestFunction function, const void *row, size_t bytes, co
 
 int unit_run(const char *group)
 {
+    /* Memory that a test frees is the next one's: a new mapping is one more page fault a page. */
+    (void) mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
+    (void) mallopt(M_TRIM_THRESHOLD, INT_MAX);
     return _cmocka_run_group_tests(group, tests, used, NULL, NULL);
 }

@@ -115,9 +115,7 @@ static void fill_item(const job_t *job, unsigned round, const item_t *item, unsi
     test_random_t random = random_of(job, round, item->from, item->to, item->stream, item->index);
 
     (void) draw_bytes(job->options, &random);
-    for (size_t i = 0; i < item->bytes; ++i) {
-        data[i] = (unsigned char) test_random_bits(&random);
-    }
+    test_random_fill(&random, data, item->bytes);
 }
 
 /* ---- one rank ---- */

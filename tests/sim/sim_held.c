@@ -103,10 +103,10 @@ void sim_held_make(unsigned ranks)
     static const arc_stream_ops_t ops = {
         .send = held_send, .receive = held_receive, .test = held_test, .abort = held_abort};
 
-    memset(mail, 0, sizeof mail);
     memset(has_come, 0, sizeof has_come);
     memset(held, 0, sizeof held);
     for (unsigned rank = 0; rank < ranks; ++rank) {
+        memset(mail[rank], 0, ranks * sizeof mail[rank][0]);
         held[rank].base = (arc_stream_t){.ops = &ops, .rank = rank, .ranks = ranks};
     }
 }

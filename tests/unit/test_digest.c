@@ -18,7 +18,7 @@
 #include "reduce.h"
 #include "trip.h"
 
-enum { SEED = 20261125, VECTORS = 10000, MOST = 70, PARTS = 5, FLOAT_FRACTION = 23 };
+enum { SEED = 20261125, VECTORS = 2000, MOST = 70, PARTS = 5, FLOAT_FRACTION = 23 };
 
 /* Bytes of a number, or of the value of a pair, and the bits of its fraction. */
 static const struct {
