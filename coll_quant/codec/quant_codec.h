@@ -101,9 +101,6 @@ typedef struct quant_kernels {
      */
     void (*absmax)(const float *x, size_t rows, unsigned shift, uint32_t absmax[QUANT_BLOCKS]);
 
-    /* The largest one of all blocks. */
-    uint32_t (*peak)(const uint32_t absmax[QUANT_BLOCKS]);
-
     /*
      * From the bits of the largest magnitude of each of 64 blocks, its scale (the upper half of a
      * float) and the inverse of that scale; most[b] = max(most[b], absmax[b]), and absmax[b] = 0

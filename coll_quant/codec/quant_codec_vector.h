@@ -242,17 +242,6 @@ static void block_absmax(const float *x, size_t rows, unsigned shift, uint32_t a
     BY_SHIFT(shift, raise_by_rows, load_row, &source, rows, absmax);
 }
 
-static uint32_t peak(const uint32_t absmax[QUANT_BLOCKS])
-{
-    words_t most = load_words(absmax);
-
-    QUANT_UNROLL
-    for (unsigned v = 1; v < VECTORS; ++v) {
-        most = largest(most, load_words(absmax + v * WIDTH));
-    }
-    return largest_lane(most);
-}
-
 static bool scales(uint32_t absmax[QUANT_BLOCKS], const quant_range_t *range,
                    uint8_t scale[QUANT_SCALES_BYTES], float inverse[QUANT_BLOCKS],
                    uint32_t most[QUANT_BLOCKS])
@@ -309,8 +298,7 @@ QUANT_FORMAT_TABLE(DEFINE_CODE)
 /* clang-format off */
 #define CODE_ROW(_name, ...) {encode_##_name, decode_##_name, decode_add_##_name},
 #define VECTOR_KERNELS \
-    { .absmax = block_absmax, .peak = peak, .scales = scales, \
-      .code = {QUANT_FORMAT_TABLE(CODE_ROW)} }
+    { .absmax = block_absmax, .scales = scales, .code = {QUANT_FORMAT_TABLE(CODE_ROW)} }
 /* clang-format on */
 
 #endif

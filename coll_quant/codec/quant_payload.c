@@ -196,12 +196,15 @@ static const quant_code_kernels_t *kernels_of(const tile_t *tile)
     return &tile->codec->kernels->code[tile->format->code];
 }
 
-/* *peak = max(*peak, all of absmax). */
+/* *peak = max(*peak, all of absmax), which are magnitudes of one row of floats, too. */
 static void raise_peak(const quant_codec_t *codec, uint32_t *peak,
                        const uint32_t absmax[QUANT_BLOCKS])
 {
-    const uint32_t most = codec->kernels->peak(absmax);
-    *peak = most > *peak ? most : *peak;
+    uint32_t most[QUANT_BLOCKS]; /* the first one: the row is one block */
+
+    most[0] = *peak;
+    codec->kernels->absmax((const float *) absmax, 1, QUANT_SHIFT_ALL, most);
+    *peak = most[0];
 }
 
 /* Where the tile behind `tile` begins; at the end, where this one does: it is in the cache. */
