@@ -172,7 +172,7 @@ int coll_quant_limit_end(quant_module_t *module, quant_call_t *call, bool *exact
     }
     const size_t elems =
         operation->count * coll_quant_blocks_received(module, operation->collective);
-    const bool coded = quant_format_is_exact(module->config.gather_format) ||
+    const bool coded = module->config.gather_format->exact ||
                        quant_pipeline_exact_elems(module->pipeline) <= elems / 2;
     /* A sum of floats, or doubles: the component below is no more exact. */
     const bool plain = operation->bound_max <= DBL_MIN && !module->config.feedback;

@@ -61,7 +61,7 @@ static double encoding_error(const quant_format_t *format, double peak)
 
 float quant_bound_encoded(float error, const quant_format_t *format, uint32_t peak)
 {
-    if (quant_format_is_exact(format) || (0 == peak && !format->scaled)) {
+    if (format->exact || (0 == peak && !format->scaled)) {
         return error;
     }
     return round_up(((double) error + encoding_error(format, magnitude(peak))) * slack);

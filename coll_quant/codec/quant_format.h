@@ -68,9 +68,4 @@ const quant_format_t *quant_format_above(unsigned bits);
 
 #define QUANT_KEPT UINT16_C(0xffff)
 
-static inline bool quant_format_is_exact(const quant_format_t *format)
-{
-    return format->exact;
-}
-
 #endif

@@ -70,9 +70,8 @@ static size_t blocks_of(size_t elems, unsigned shift)
 /* An exact format pads nothing: its payload is the elements. */
 static size_t codes_bytes(const quant_format_t *format, size_t elems)
 {
-    return quant_format_is_exact(format)
-               ? elems * format->bits / 8
-               : arc_divide_up(elems, QUANT_LANES) * quant_row_bytes(format->bits);
+    return format->exact ? elems * format->bits / 8
+                         : arc_divide_up(elems, QUANT_LANES) * quant_row_bytes(format->bits);
 }
 
 static tiles_t tiles_of(const quant_codec_t *codec)
@@ -274,7 +273,7 @@ bool quant_payload_encode(const quant_codec_t *codec, const float *in, quant_cod
 
     coding->bytes = tiles.bytes;
     coding->peak = 0;
-    if (quant_format_is_exact(codec->format)) {
+    if (codec->format->exact) {
         memcpy(coding->payload, in, codec->elems * sizeof(float));
         return true;
     }
@@ -345,7 +344,7 @@ void quant_payload_decode(const quant_codec_t *codec, const void *payload, float
 {
     uint32_t none = 0;
 
-    if (quant_format_is_exact(codec->format)) {
+    if (codec->format->exact) {
         memcpy(out, payload, codec->elems * sizeof(float));
         return;
     }

@@ -63,8 +63,8 @@ static quant_config_t with(const quant_config_t *open, const quant_format_t *for
 static double nmse_of(const quant_config_t *config, unsigned ranks, double c)
 {
     const exchange_shape_t shape = quant_config_shape(config, ranks);
-    const bool reduces = c > 0 && !quant_format_is_exact(config->reduce_format);
-    const bool gathers = !quant_format_is_exact(config->gather_format);
+    const bool reduces = c > 0 && !config->reduce_format->exact;
+    const bool gathers = !config->gather_format->exact;
     const double growth = reduces ? exchange_tree_reduce_growth(config->algo->tree, &shape) : 0;
 
     return (c * growth / ranks + (gathers ? c : 0)) * (config->feedback ? 2 : 1);

@@ -46,7 +46,7 @@ double quant_error_coefficient(const quant_format_t *format, unsigned block_rows
     const double width = end / steps;
     double integral = 0;
 
-    if (quant_format_is_exact(format)) {
+    if (format->exact) {
         return 0;
     }
     if (!format->scaled) {

@@ -109,7 +109,7 @@ bool quant_settings_config(const quant_settings_t *settings, unsigned ranks, qua
     if (!quant_choose(&chosen, ranks, settings->target_nmse)) {
         return false;
     }
-    if (quant_format_is_exact(quant_config_format(&chosen))) {
+    if (quant_config_format(&chosen)->exact) {
         /* Floats need no tiles; with the smallest there is, messages are as long as they may be. */
         chosen.block_rows = QUANT_BLOCK_ROWS_MIN;
         chosen.minishards = 0;

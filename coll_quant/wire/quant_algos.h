@@ -111,8 +111,7 @@ uint64_t quant_config_hash(const quant_config_t *config);
 /* The format of what is quantized; an exact one: nothing is. */
 static inline const quant_format_t *quant_config_format(const quant_config_t *config)
 {
-    return quant_format_is_exact(config->reduce_format) ? config->gather_format
-                                                        : config->reduce_format;
+    return config->reduce_format->exact ? config->gather_format : config->reduce_format;
 }
 
 /* The shape that the algorithm has among `ranks`. */

@@ -86,10 +86,9 @@ static quant_wire_segment_t segment_of(const quant_coder_t *coder,
                                    : message->inside ? segment.exact
                                                      : coder->config.reduce_format;
 
-    segment.codec.format = quant_format_is_exact(format) ? segment.exact : format;
+    segment.codec.format = format->exact ? segment.exact : format;
     segment.codec.elems = message->span.elems;
-    segment.any_scaled =
-        NULL != coder->fit.coarsest && !quant_format_is_exact(segment.codec.format);
+    segment.any_scaled = NULL != coder->fit.coarsest && !segment.codec.format->exact;
     return segment;
 }
 
@@ -220,7 +219,7 @@ static void store_total(exchange_coder_t *base, const exchange_message_t *messag
     const size_t at = message->span.begin;
 
     raise_bound(coder, bound);
-    if (quant_format_is_exact(quant_wire_format(buffer))) {
+    if (quant_wire_format(buffer)->exact) {
         coder->exact_elems += message->span.elems;
     }
     coder->element->unpack(&segment, buffer, made_at(coder, at));

@@ -35,10 +35,10 @@ static size_t pack(const quant_wire_segment_t *segment, const void *in, float er
 {
     const size_t elems = segment->codec.elems;
 
-    if (!quant_format_is_exact(segment->codec.format)) {
+    if (!segment->codec.format->exact) {
         const float error_of_floats = narrow_doubles(in, elems, error, segment->floats);
         const size_t bytes = quant_wire_pack(segment, segment->floats, error_of_floats, message);
-        if (!quant_format_is_exact(quant_wire_format(message))) {
+        if (!quant_wire_format(message)->exact) {
             return bytes;
         }
     }

@@ -53,8 +53,8 @@ unsigned quant_doubling_phases(const quant_config_t *config, unsigned ranks)
     unsigned doublings = 0;
 
     if (0 == config->doubling_bytes || config->reduce_format != config->gather_format ||
-        quant_format_is_exact(config->reduce_format) || 0 != config->minishards ||
-        config->feedback || config->bounded) {
+        config->reduce_format->exact || 0 != config->minishards || config->feedback ||
+        config->bounded) {
         return 0;
     }
     while (ranks > 1u << doublings) {

@@ -40,7 +40,7 @@ size_t quant_fit_pack(const quant_fit_t *fit, const quant_wire_segment_t *segmen
     const quant_format_t *format = NULL != fit->coarsest ? fit->coarsest : segment->codec.format;
     quant_wire_segment_t tried = *segment;
 
-    if (0 == fit->most || quant_format_is_exact(segment->codec.format)) {
+    if (0 == fit->most || segment->codec.format->exact) {
         return element->pack(segment, numbers, error, message);
     }
     /* Next to an infinity or a NaN there is no bound; other numbers are to be as exact as ever. */
@@ -53,8 +53,7 @@ size_t quant_fit_pack(const quant_fit_t *fit, const quant_wire_segment_t *segmen
         tried.codec.format = format;
         if ((double) quant_bound_encoded(counted, format, peak) <= limit) {
             const size_t bytes = element->pack(&tried, numbers, counted, message);
-            if (quant_format_is_exact(quant_wire_format(message)) ||
-                (double) quant_wire_bound(message) <= limit) {
+            if (quant_wire_format(message)->exact || (double) quant_wire_bound(message) <= limit) {
                 return unbound ? element->pack(&tried, numbers, error, message) : bytes;
             }
         }

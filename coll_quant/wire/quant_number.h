@@ -64,7 +64,7 @@ static void keep(const quant_wire_segment_t *segment, const void *message, const
 {
     const number_t *in = value;
 
-    if (quant_format_is_exact(quant_wire_format(message))) {
+    if (quant_wire_format(message)->exact) {
         memset(residual, 0, segment->codec.elems * sizeof *residual);
         return;
     }

@@ -120,7 +120,7 @@ size_t quant_wire_hop(const quant_wire_segment_t *segment, const void *received,
     quant_coding_t coding = coding_of(segment, message);
 
     /* The sums go straight into the payload where they are not coded. */
-    if (quant_format_is_exact(segment->codec.format) ||
+    if (segment->codec.format->exact ||
         !quant_payload_hop(&codec, &segment->codec, quant_wire_payload(received), x, &coding)) {
         error = quant_wire_add(segment, received, x, error, coding.payload);
         return write_exact_header(segment, &quant_format_fp32, error, message);

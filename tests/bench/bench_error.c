@@ -263,7 +263,7 @@ static void add_format(work_t *work, const quant_format_t *format)
 
     for (size_t a = 0; NULL != (algo = quant_algo_at(a)); ++a) {
         for (size_t s = 0; s < STAGES; ++s) {
-            if (stages_of[s].of_exact == quant_format_is_exact(format)) {
+            if (stages_of[s].of_exact == format->exact) {
                 work->rows[work->row_count++] =
                     (row_t){.algo = algo, .stages = &stages_of[s], .format = format};
             }

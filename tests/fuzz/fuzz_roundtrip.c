@@ -15,7 +15,7 @@ static double bound_of(const quant_format_t *format, double most)
     double scale = 1;
     int exponent = 0;
 
-    if (quant_format_is_exact(format)) {
+    if (format->exact) {
         return 0;
     }
     if (format->scaled) {
@@ -135,7 +135,7 @@ int fuzz_roundtrip(const uint8_t *data, size_t bytes)
         if (is_finite(x, in.codec.elems)) {
             require_bound(&in, x, decoded[0]);
         } else {
-            FUZZ_REQUIRE(quant_format_is_exact(in.codec.format));
+            FUZZ_REQUIRE(in.codec.format->exact);
         }
     }
     trip_of_messages(&in, &scalar, x);

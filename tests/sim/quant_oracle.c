@@ -227,7 +227,7 @@ static double quantization_bound(const quant_format_t *format, double largest)
     double scale = 1;
     int exponent = 0;
 
-    if (quant_format_is_exact(format)) {
+    if (format->exact) {
         return 0;
     }
     if (format->scaled) {

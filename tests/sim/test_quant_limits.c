@@ -267,7 +267,7 @@ TEST(a_message_takes_the_fewest_bits_that_do)
             }
         }
         taken += 0 == seen[found->code]++;
-        if (quant_format_is_exact(found)) {
+        if (found->exact) {
             break;
         }
     }

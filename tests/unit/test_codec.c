@@ -169,9 +169,7 @@ static void assert_within_half_a_step(const quant_format_t *format, const trip_t
     for (size_t i = 0; i < count; ++i) {
         double scale = scale_in(format, trip, i, block_rows);
         double error = fabs((double) decoded[i] - (double) x[i]);
-        assert_true(quant_format_is_exact(format)
-                        ? 0 == error
-                        : error <= bound_of(format, scale, (double) x[i]));
+        assert_true(format->exact ? 0 == error : error <= bound_of(format, scale, (double) x[i]));
         assert_true(scale >= (double) format->range.scale_min);
         volatile float rounded = decoded[i] + x[i];
         assert_true(rounded == sum[i]);
@@ -186,7 +184,7 @@ static void assert_padding_is_zero(const quant_format_t *format, const trip_t *t
     const size_t whole = arc_divide_up(count, QUANT_LANES) * QUANT_LANES;
     const float zero = 0;
 
-    if (quant_format_is_exact(format)) {
+    if (format->exact) {
         assert_int_equal(count * sizeof(float), trip->payload.bytes);
         return;
     }
@@ -231,7 +229,7 @@ static bool is_codable(const quant_format_t *format, const float *x, size_t coun
     limit = &quant_format_fp16 == format ? 65520 : limit;
 
     for (size_t i = 0; i < count; ++i) {
-        if (!quant_format_is_exact(format) && !(fabs((double) x[i]) < limit)) {
+        if (!format->exact && !(fabs((double) x[i]) < limit)) {
             return false;
         }
     }

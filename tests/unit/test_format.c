@@ -154,7 +154,7 @@ static void what_cannot_be_coded_is_noticed_wherever_it_is(void **state)
             x[place] = values[draw % (sizeof(values) / sizeof(values[0]))];
             for (size_t i = 0; i < TRIP_ISAS; ++i) {
                 trip_t trip = trip_new(format, trip_isas[i], x, counts[c], BLOCK_ROWS);
-                assert_int_equal(quant_format_is_exact(format), trip.codable);
+                assert_int_equal(format->exact, trip.codable);
                 trip_free(&trip);
             }
             x[place] = before;
@@ -200,8 +200,8 @@ static void the_mean_error_is_the_predicted_one(void **state)
     }
     printf("# c(%s, 64): measured %.4e, predicted %.4e\n", format->name, squares / COUNT,
            predicted);
-    assert_true(quant_format_is_exact(format) ? 0 == squares && 0 == predicted
-                                              : fabs(squares / COUNT / predicted - 1) < 0.02);
+    assert_true(format->exact ? 0 == squares && 0 == predicted
+                              : fabs(squares / COUNT / predicted - 1) < 0.02);
     trip_free(&trip);
 }
 
@@ -227,8 +227,7 @@ int main(void)
         const quant_format_t *format = quant_format_at(f);
         for (size_t i = 0; i < sizeof(format_tests) / sizeof(format_tests[0]); ++i) {
             const struct format_test *test = &format_tests[i];
-            if ((!quant_format_is_exact(format) || test->exact_too) &&
-                (format->scaled || test->unscaled_too)) {
+            if ((!format->exact || test->exact_too) && (format->scaled || test->unscaled_too)) {
                 unit_add_row(test->function, format, 0, "%s_%s", format->name, test->name);
             }
         }

@@ -63,7 +63,7 @@ TEST(encoding_stays_within_its_bound_and_near_it)
             }
             const double worst = worst_error(format, x, &peak);
             const double bound = (double) quant_bound_encoded(0, format, peak);
-            if (quant_format_is_exact(format)) {
+            if (format->exact) {
                 assert_true(worst == 0 && bound == 0);
                 continue;
             }

@@ -279,7 +279,7 @@ TEST(messages_fill_the_segment)
             const size_t bytes = sizeof(quant_wire_header_t) +
                                  quant_payload_bytes(format, config.segment_elems, rows);
             assert_true(quant_config_is_valid(&config));
-            assert_true(rows == blocks[i / SEGMENTS].taken || quant_format_is_exact(format));
+            assert_true(rows == blocks[i / SEGMENTS].taken || format->exact);
             assert_int_equal(QUANT_DEPTH, config.depth);
             assert_true(bytes <= settings.segment_bytes || tile == config.segment_elems);
             assert_true(bytes + quant_payload_bytes(format, tile, rows) > settings.segment_bytes);
