@@ -43,7 +43,7 @@ static size_t pack(const quant_wire_segment_t *segment, const void *in, float er
         }
     }
     memcpy((uint8_t *) message + sizeof(quant_wire_header_t), in, elems * sizeof(double));
-    return quant_wire_seal_doubles(segment, error, message);
+    return quant_wire_seal_exact(segment, &quant_format_fp64, error, message);
 }
 
 static float add(const quant_wire_segment_t *segment, const void *received, const void *x,

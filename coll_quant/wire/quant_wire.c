@@ -47,17 +47,12 @@ static size_t write_header(const quant_wire_segment_t *segment, const quant_form
     return sizeof(header) + payload_bytes;
 }
 
-static size_t write_exact_header(const quant_wire_segment_t *segment, const quant_format_t *format,
-                                 float error, void *message)
+size_t quant_wire_seal_exact(const quant_wire_segment_t *segment, const quant_format_t *format,
+                             float error, void *message)
 {
     const quant_codec_t *codec = &segment->codec;
     const size_t bytes = quant_payload_bytes(format, codec->elems, codec->block_rows);
     return write_header(segment, format, error, bytes, message);
-}
-
-size_t quant_wire_seal_doubles(const quant_wire_segment_t *segment, float error, void *message)
-{
-    return write_exact_header(segment, &quant_format_fp64, error, message);
 }
 
 /* Numbers of error `error` were coded. */
@@ -92,7 +87,7 @@ size_t quant_wire_pack(const quant_wire_segment_t *segment, const void *in, floa
 
     if (!quant_payload_encode(&segment->codec, in, &coding)) {
         memcpy(coding.payload, in, segment->codec.elems * sizeof(float));
-        return write_exact_header(segment, &quant_format_fp32, error, message);
+        return quant_wire_seal_exact(segment, &quant_format_fp32, error, message);
     }
     return seal_coded(segment, error, &coding, message);
 }
@@ -123,26 +118,27 @@ size_t quant_wire_hop(const quant_wire_segment_t *segment, const void *received,
     if (segment->codec.format->exact ||
         !quant_payload_hop(&codec, &segment->codec, quant_wire_payload(received), x, &coding)) {
         error = quant_wire_add(segment, received, x, error, coding.payload);
-        return write_exact_header(segment, &quant_format_fp32, error, message);
+        return quant_wire_seal_exact(segment, &quant_format_fp32, error, message);
     }
     error = quant_bound_added(quant_wire_bound(received), error, coding.sum_peak);
     return seal_coded(segment, error, &coding, message);
 }
 
-const quant_format_t *quant_wire_format(const void *message)
+static quant_wire_header_t header_of(const void *message)
 {
     quant_wire_header_t header;
-
     memcpy(&header, message, sizeof(header));
-    return quant_format_by_id(header.format);
+    return header;
+}
+
+const quant_format_t *quant_wire_format(const void *message)
+{
+    return quant_format_by_id(header_of(message).format);
 }
 
 float quant_wire_bound(const void *message)
 {
-    quant_wire_header_t header;
-
-    memcpy(&header, message, sizeof(header));
-    return header.bound;
+    return header_of(message).bound;
 }
 
 /* Scales are looked at once it is sure that they are there. */
@@ -162,13 +158,12 @@ static bool has_length(const quant_wire_segment_t *segment, const void *message,
 arc_status_t quant_wire_check(const quant_wire_segment_t *segment, const void *message,
                               size_t bytes)
 {
-    quant_wire_header_t header;
     uint32_t bound = 0;
 
-    if (bytes < sizeof(header)) {
+    if (bytes < sizeof(quant_wire_header_t)) {
         return ARC_ERR_PROTOCOL;
     }
-    memcpy(&header, message, sizeof(header));
+    const quant_wire_header_t header = header_of(message);
     memcpy(&bound, &header.bound, sizeof(bound));
     if (QUANT_WIRE_MAGIC != header.magic || QUANT_WIRE_VERSION != header.version ||
         segment->sequence != header.sequence || segment->codec.elems != header.elements ||

@@ -84,8 +84,9 @@ float quant_wire_add(const quant_wire_segment_t *segment, const void *received, 
 /* The values of a message. */
 void quant_wire_unpack(const quant_wire_segment_t *segment, const void *message, void *out);
 
-/* The header of an exact message of doubles, whose payload is in place; returns its bytes. */
-size_t quant_wire_seal_doubles(const quant_wire_segment_t *segment, float error, void *message);
+/* The header of a message in an exact format, whose payload is in place; returns its bytes. */
+size_t quant_wire_seal_exact(const quant_wire_segment_t *segment, const quant_format_t *format,
+                             float error, void *message);
 
 /* The format that a message is in. */
 const quant_format_t *quant_wire_format(const void *message);
