@@ -84,7 +84,7 @@ static double add_magnitudes(const vector_t *of, size_t first, size_t count)
     double sum = 0;
 
     if (NULL != of->storage) {
-        of->storage->widen(at + first * of->storage->bytes, floats, count);
+        of->storage->half.widen(at + first * of->storage->bytes, floats, count);
         at = (const uint8_t *) floats;
         first = 0;
     }

@@ -193,12 +193,26 @@ static int run(quant_module_t *module, quant_call_t *call, bool verified)
     return verified ? verify(module, call) : run_and_note(module, call);
 }
 
+static void read_floats(const void *numbers, float *floats, size_t count)
+{
+    memcpy(floats, numbers, count * sizeof *floats);
+}
+
+static void write_floats(const float *floats, void *numbers, size_t count)
+{
+    memcpy(numbers, floats, count * sizeof *floats);
+}
+
 /* All of the call as floats: what is sent, and behind it the result, or in its place. */
 static int verify_halves(quant_module_t *module, quant_call_t *call)
 {
     quant_operation_t *operation = &call->operation;
     const quant_storage_t *storage = operation->storage;
-    const quant_storage_t of_floats = quant_storage_of_floats(storage);
+    /* All is done as for these numbers, but nothing is rounded. */
+    const quant_storage_t of_floats = {.bytes = sizeof(float),
+                                       .half = {read_floats, write_floats},
+                                       .largest = storage->largest,
+                                       .overflow = storage->overflow};
     const size_t sent = coll_quant_blocks_sent(module, operation->collective) * operation->count;
     const size_t received =
         coll_quant_blocks_received(module, operation->collective) * operation->count;
@@ -212,7 +226,7 @@ static int verify_halves(quant_module_t *module, quant_call_t *call)
         return MPI_SUCCESS != status ? status : run(module, call, false);
     }
     arc_float_env_t of_program = arc_float_env_enter();
-    storage->widen(operation->send, floats, sent);
+    storage->half.widen(operation->send, floats, sent);
     arc_float_env_leave(of_program);
     operation->storage = &of_floats; /* the bits of a call that is not verified */
     operation->send = floats;
@@ -220,7 +234,7 @@ static int verify_halves(quant_module_t *module, quant_call_t *call)
     status = run(module, call, true);
     if (MPI_SUCCESS == status) {
         of_program = arc_float_env_enter();
-        storage->narrow(floats + result_at, halves, received);
+        storage->half.narrow(floats + result_at, halves, received);
         arc_float_env_leave(of_program);
     }
     arc_module_free(&module->base, floats);

@@ -123,13 +123,11 @@ void coll_quant_renew(quant_module_t *module)
 {
     module->uint16 = quant_settings_types(&module->settings)->uint16;
     if (ARC_TYPE_UINT16 != module->uint16) {
-        const arc_half_t half = arc_half_select(module->uint16, arc_cpu_isa(ARC_ISA_BEST));
         const bool is_bf16 = ARC_TYPE_BF16 == module->uint16;
         /* The largest number, and what is half a step above it. */
         module->storage = (quant_storage_t){
             .bytes = sizeof(uint16_t),
-            .widen = half.widen,
-            .narrow = half.narrow,
+            .half = arc_half_select(module->uint16, arc_cpu_isa(ARC_ISA_BEST)),
             .largest = is_bf16 ? 0x1.fep127f : 65504,
             .overflow = is_bf16 ? 0x1.ffp127f : 65520,
         };

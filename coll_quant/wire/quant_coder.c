@@ -50,7 +50,7 @@ static const void *parts_at(const quant_coder_t *coder, size_t index, size_t ele
     if (NULL == storage) {
         return numbers;
     }
-    storage->widen(numbers, coder->segment.floats, elems);
+    storage->half.widen(numbers, coder->segment.floats, elems);
     return coder->segment.floats;
 }
 
@@ -72,7 +72,7 @@ static void finish_result(const quant_coder_t *coder, size_t index, size_t elems
                                  (double) storage->overflow)) {
             quant_storage_clamp(storage, bound, floats, elems);
         }
-        storage->narrow(floats, result_at(coder, index), elems);
+        storage->half.narrow(floats, result_at(coder, index), elems);
     }
 }
 

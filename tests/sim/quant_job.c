@@ -31,7 +31,7 @@ static void narrow(const float *floats, void *numbers, size_t count)
     }
 }
 
-const quant_storage_t quant_job_bf16 = {sizeof(uint16_t), widen, narrow, INFINITY, INFINITY};
+const quant_storage_t quant_job_bf16 = {sizeof(uint16_t), {widen, narrow}, INFINITY, INFINITY};
 
 /* One rank: a task that makes its calls back to back, so that ranks are in different calls. */
 typedef struct member {
@@ -453,7 +453,7 @@ float **quant_job_draw(quant_job_t *job, uint64_t seed)
         }
         const float *drawn = draw_normals(seed, rank, count)->values;
         if (NULL != job->storage) {
-            job->storage->narrow(drawn, at, count);
+            job->storage->half.narrow(drawn, at, count);
         } else if (!job->config.doubles) {
             memcpy(at, drawn, bytes);
         }
@@ -471,7 +471,7 @@ double quant_job_number(const quant_job_t *job, const void *numbers, size_t i)
     float narrow = ((const float *) numbers)[NULL == job->storage && !job->config.doubles ? i : 0];
 
     if (NULL != job->storage) {
-        job->storage->widen((const char *) numbers + i * job->storage->bytes, &narrow, 1);
+        job->storage->half.widen((const char *) numbers + i * job->storage->bytes, &narrow, 1);
     }
     return job->config.doubles ? ((const double *) numbers)[i] : (double) narrow;
 }

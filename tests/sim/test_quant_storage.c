@@ -51,10 +51,10 @@ static void check_equal(quant_job_t *job)
     job->storage = NULL;
     SCOPED float **floats = quant_job_draw(job, SEED);
     for (unsigned rank = 0; rank < job->ranks; ++rank) {
-        quant_job_bf16.widen(halves[rank], floats[rank], COUNT);
+        quant_job_bf16.half.widen(halves[rank], floats[rank], COUNT);
     }
     const quant_outcome_t plain = quant_job_clean(job, CALLS, result);
-    quant_job_bf16.narrow(result, expected, COUNT);
+    quant_job_bf16.half.narrow(result, expected, COUNT);
     assert_true(plain.bound == storage.bound && plain.messages == storage.messages);
     assert_memory_equal(expected, got, COUNT * sizeof(uint16_t));
 }

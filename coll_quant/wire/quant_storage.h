@@ -10,23 +10,31 @@
 #ifndef QUANT_STORAGE_H
 #define QUANT_STORAGE_H
 
-#include <stddef.h>
+#include <math.h>
+
+#include "half.h"
 
 typedef struct quant_storage {
-    size_t bytes; /* of a number */
-    void (*widen)(const void *numbers, float *floats, size_t count);
-    void (*narrow)(const float *floats, void *numbers, size_t count);
-    float largest;  /* finite one */
-    float overflow; /* the first magnitude that is rounded to infinity; INFINITY: none is */
+    size_t bytes;    /* of a number */
+    arc_half_t half; /* between numbers and floats */
+    float largest;   /* finite one */
+    float overflow;  /* the first magnitude that is rounded to infinity; INFINITY: none is */
 } quant_storage_t;
 
 /*
  * Of floats that are off by up to `bound`, make those the largest finite number that would be
  * rounded to infinity although the exact ones may not be.
  */
-void quant_storage_clamp(const quant_storage_t *storage, float bound, float *floats, size_t count);
-
-/* The same numbers, kept as floats: all is done as for `storage`, but nothing is rounded. */
-quant_storage_t quant_storage_of_floats(const quant_storage_t *storage);
+static inline void quant_storage_clamp(const quant_storage_t *storage, float bound, float *floats,
+                                       size_t count)
+{
+    for (size_t i = 0; i < count && isfinite(bound); ++i) {
+        const float size = fabsf(floats[i]);
+        if (isfinite(size) && size >= storage->overflow &&
+            (double) size - (double) bound < (double) storage->overflow) {
+            floats[i] = copysignf(storage->largest, floats[i]);
+        }
+    }
+}
 
 #endif
