@@ -24,15 +24,4 @@ typedef struct arc_half {
  */
 arc_half_t arc_half_select(arc_type_t type, arc_isa_t isa);
 
-/* One per instruction set. */
-typedef struct arc_halves {
-    arc_half_t bf16;
-    arc_half_t fp16;
-} arc_halves_t;
-
-extern const arc_halves_t arc_halves_scalar;
-extern const arc_halves_t arc_halves_neon;
-extern const arc_halves_t arc_halves_avx2;
-extern const arc_halves_t arc_halves_avx512;
-
 #endif

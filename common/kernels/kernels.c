@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "copy.h"
-#include "half.h"
 #include "reduce.h"
 
 static void copy_ordinary(void *to, const void *from, size_t bytes)
@@ -22,21 +21,20 @@ static const arc_copier_t ordinary = {.copy = copy_ordinary, .fence = NULL};
 
 static const struct {
     const arc_reduce_table_t *reduce;
-    const arc_halves_t *halves;
     const arc_copier_t *streaming;
 } sets[] = {
-    [ARC_ISA_SCALAR] = {&arc_reduce_table_scalar, &arc_halves_scalar, &ordinary},
+    [ARC_ISA_SCALAR] = {&arc_reduce_table_scalar, &ordinary},
 #if HAVE_ISA_NEON
-    [ARC_ISA_NEON] = {&arc_reduce_table_neon, &arc_halves_neon, &ordinary},
+    [ARC_ISA_NEON] = {&arc_reduce_table_neon, &ordinary},
 #endif
 #if HAVE_ISA_AVX2
-    [ARC_ISA_AVX2] = {&arc_reduce_table_avx2, &arc_halves_avx2, &arc_copier_avx2},
+    [ARC_ISA_AVX2] = {&arc_reduce_table_avx2, &arc_copier_avx2},
 #endif
 #if HAVE_ISA_AVX512
-    [ARC_ISA_AVX512] = {&arc_reduce_table_avx512, &arc_halves_avx512, &arc_copier_avx512},
+    [ARC_ISA_AVX512] = {&arc_reduce_table_avx512, &arc_copier_avx512},
 #endif
 #if HAVE_ISA_AVX512_BF16
-    [ARC_ISA_AVX512_BF16] = {&arc_reduce_table_avx512_bf16, &arc_halves_avx512, &arc_copier_avx512},
+    [ARC_ISA_AVX512_BF16] = {&arc_reduce_table_avx512_bf16, &arc_copier_avx512},
 #endif
 };
 
@@ -47,7 +45,12 @@ const arc_reduce_table_t *arc_reduce_table(arc_isa_t isa)
 
 arc_half_t arc_half_select(arc_type_t type, arc_isa_t isa)
 {
-    return ARC_TYPE_BF16 == type ? sets[isa].halves->bf16 : sets[isa].halves->fp16;
+    const arc_reduce_table_t *table = arc_reduce_table(isa);
+
+    while (NULL == table->half[type].widen) {
+        table = table->lower;
+    }
+    return table->half[type];
 }
 
 arc_copier_t arc_copier_streaming(arc_isa_t isa)

@@ -20,7 +20,6 @@
 #define WIDE_STREAM(_to, _x) _mm256_stream_si256((__m256i *) (_to), _x)
 
 #define ARC_REDUCE_TABLE arc_reduce_table_avx2
-#define ARC_HALVES arc_halves_avx2
 #define ARC_COPIER arc_copier_avx2
 #include "kernels_vector.h"
 #include "copy_stream.h"

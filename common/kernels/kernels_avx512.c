@@ -10,7 +10,6 @@
 #define WIDE_STREAM(_to, _x) _mm512_stream_si512((__m512i *) (_to), _x)
 
 #define ARC_REDUCE_TABLE arc_reduce_table_avx512
-#define ARC_HALVES arc_halves_avx512
 #define ARC_COPIER arc_copier_avx512
 #include "kernels_vector.h"
 #include "copy_stream.h"

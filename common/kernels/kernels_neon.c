@@ -63,5 +63,4 @@ static inline __attribute__((always_inline)) uint8x8_t narrow_to_fp16(uint8x16_t
 }
 
 #define ARC_REDUCE_TABLE arc_reduce_table_neon
-#define ARC_HALVES arc_halves_neon
 #include "kernels_vector.h"

@@ -1,7 +1,7 @@
 /*
  * All kernels in vectors: the reductions of reduce_steps.h, and the conversions of half.h.  A file
- * for one instruction set defines its vectors (vector.h), ARC_REDUCE_TABLE and ARC_HALVES, the
- * names of its tables, and includes this one.  What fills only a part of a vector is converted in
+ * for one instruction set defines its vectors (vector.h) and ARC_REDUCE_TABLE, the name
+ * of its table, and includes this one.  What fills only a part of a vector is converted in
  * buffers: nothing is read or written behind the last number.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -11,15 +11,9 @@
 
 #include <string.h>
 
-#include "half.h"
 #include "reduce_steps.h"
 
 ARC_KERNELS
-
-const arc_reduce_table_t ARC_REDUCE_TABLE = {
-    .reduce = {ARC_KERNEL_ENTRIES},
-    .lower = &arc_reduce_table_scalar,
-};
 
 enum {
     HALVES = WIDE_BYTES / sizeof(uint16_t), /* of one vector */
@@ -130,9 +124,10 @@ DEFINE_LOOP(widen, fp16, uint16_t, void, float, float)
 DEFINE_LOOP(narrow, bf16, float, float, uint16_t, void)
 DEFINE_LOOP(narrow, fp16, float, float, uint16_t, void)
 
-const arc_halves_t ARC_HALVES = {
-    .bf16 = {widen_bf16, narrow_bf16},
-    .fp16 = {widen_fp16, narrow_fp16},
+const arc_reduce_table_t ARC_REDUCE_TABLE = {
+    .reduce = {ARC_KERNEL_ENTRIES},
+    .half = {ARC_HALF_TABLE(ARC_HALF_ENTRY)},
+    .lower = &arc_reduce_table_scalar,
 };
 
 #endif

@@ -29,6 +29,7 @@
 
 #include "cpu.h"
 #include "element.h"
+#include "half.h"
 
 /*
  * The kernels of an instruction set.  A NULL entry: the kernel is that of `lower`, or if that is
@@ -36,6 +37,7 @@
  */
 typedef struct arc_reduce_table {
     arc_reduce_fn_t reduce[ARC_OPS][ARC_TYPES];
+    arc_half_t half[ARC_TYPES]; /* of types of 16-bit floats */
     const struct arc_reduce_table *lower;
 } arc_reduce_table_t;
 

@@ -69,6 +69,8 @@ static inline void arc_reduce_copy(const void *part, void *out, size_t bytes)
     ARC_BIT_OP_TABLE(ARC_UNSIGNED_ENTRY, __VA_ARGS__)           \
     ARC_ORDER_OP_TABLE(ARC_ENTRY, __VA_ARGS__)
 #define ARC_COMPLEX_ENTRY(_id, ...) ARC_ENTRY(SUM, , _id, )
+#define ARC_HALF_ENTRY(_id, _type, _format) \
+    [ARC_TYPE_##_id] = {widen_##_format, narrow_##_format},
 
 #define ARC_KERNEL_ENTRIES                                                                      \
     ARC_FLOAT_TABLE(ARC_FLOAT_ENTRIES) ARC_INTEGER_TABLE(ARC_INTEGER_ENTRIES)                   \

@@ -13,7 +13,6 @@
  */
 #include "config.h"
 
-#include "half.h"
 #include "reduce_kernels.h"
 #include "sizes.h"
 
@@ -47,6 +46,26 @@ static void fold_parts(const void *const *parts, unsigned n, void *out, size_t c
         }
     }
 }
+
+/* clang-format off */
+#define CONVERSIONS(_id, _type, _format)                                                        \
+    static void widen_##_format(const void *halves, float *floats, size_t count)                \
+    {                                                                                           \
+        const _type *half = halves;                                                             \
+        for (size_t i = 0; i < count; ++i) {                                                    \
+            floats[i] = arc_##_format##_widen(half[i]);                                         \
+        }                                                                                       \
+    }                                                                                           \
+    static void narrow_##_format(const float *floats, void *halves, size_t count)               \
+    {                                                                                           \
+        _type *half = halves;                                                                   \
+        for (size_t i = 0; i < count; ++i) {                                                    \
+            half[i] = arc_##_format##_narrow(floats[i]);                                        \
+        }                                                                                       \
+    }
+/* clang-format on */
+
+ARC_HALF_TABLE(CONVERSIONS)
 
 /* total[i] = total[i] op part[i] */
 typedef void (*accumulate_fn_t)(float *total, const uint16_t *part, size_t count);
@@ -111,8 +130,8 @@ static void fold_halves(const void *const *parts, unsigned n, void *out, size_t 
                                      size_t count, const void *context)                         \
     {                                                                                           \
         (void) context;                                                                         \
-        fold_halves(parts, n, out, count, &arc_halves_scalar._format,                           \
-                    accumulate_##_op##_##_id);                                                  \
+        static const arc_half_t half = {widen_##_format, narrow_##_format};                     \
+        fold_halves(parts, n, out, count, &half, accumulate_##_op##_##_id);                     \
     }
 /* clang-format on */
 
@@ -153,4 +172,5 @@ ARC_PAIR_TABLE(PAIR_KERNELS)
 #define PAIR_ENTRIES(...) ARC_PAIR_OP_TABLE(ARC_ENTRY, __VA_ARGS__)
 const arc_reduce_table_t arc_reduce_table_scalar = {
     .reduce = {ARC_KERNEL_ENTRIES ARC_PAIR_TABLE(PAIR_ENTRIES)},
+    .half = {ARC_HALF_TABLE(ARC_HALF_ENTRY)},
 };
