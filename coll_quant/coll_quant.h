@@ -132,7 +132,6 @@ typedef struct quant_module {
     arc_topology_t topology; /* if the algorithm may depend on it; 0 nodes: not known */
     bool attainable;         /* the settings leave something to choose */
     quant_config_t config;
-    size_t algo; /* its row in the list of algorithms */
     mca_stream_t stream;
     arc_wait_t wait;
     void *memory;               /* for the algorithm; NULL before the set-up */

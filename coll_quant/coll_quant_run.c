@@ -187,8 +187,9 @@ static int run(quant_module_t *module, quant_call_t *call, bool verified)
     call->operation.sequence = ++module->sequence;
     ++module->calls[operation->collective];
     arc_module_count(&module->base, call->said,
-                     quant_pipeline_is_doubling(module->pipeline, operation) ? QUANT_ALGOS
-                                                                             : module->algo,
+                     quant_pipeline_is_doubling(module->pipeline, operation)
+                         ? QUANT_ALGOS
+                         : (size_t) (module->config.algo - quant_algo_at(0)),
                      call->bytes);
     return verified ? verify(module, call) : run_and_note(module, call);
 }

@@ -157,9 +157,10 @@ void coll_quant_adopt(quant_module_t *module, const quant_module_t *of)
 static arc_status_t look_at_nodes(quant_module_t *module)
 {
     arc_module_t *base = &module->base;
+    const quant_algo_t *wanted = quant_settings_algo(&module->settings);
     uint64_t ok = 0;
 
-    if (!quant_settings_want_levels(&module->settings) || 0 != module->topology.nodes) {
+    if ((NULL != wanted && !wanted->tree->levels) || 0 != module->topology.nodes) {
         return ARC_OK;
     }
     ok = ARC_OK ==
@@ -216,15 +217,11 @@ static uint64_t choose_config(quant_module_t *module)
     if (!module->attainable) {
         return 0;
     }
-    module->algo = 0;
-    while (module->config.algo != quant_algo_at(module->algo)) {
-        ++module->algo;
-    }
 #ifdef ARC_FOR_TESTS
     module->config.depth = EXCHANGE_DEPTH_MIN; /* waiting for room is the rule */
     module->config.doubling_bytes = 0;         /* short vectors have the algorithm, too */
 #endif
-    return quant_config_hash(&module->config) ^ module->algo;
+    return quant_config_hash(&module->config);
 }
 
 /*
@@ -236,7 +233,6 @@ static void forget(quant_module_t *module)
     coll_quant_teardown(module);
     memset(module->gain, 0, sizeof module->gain);
     module->attainable = false;
-    module->algo = 0;
     module->agreed = 0;
 }
 

@@ -64,13 +64,6 @@ const quant_algo_t *quant_settings_algo(const quant_settings_t *settings)
     return quant_algo_at((size_t) settings->algorithm - 1);
 }
 
-bool quant_settings_want_levels(const quant_settings_t *settings)
-{
-    const quant_algo_t *algo = quant_settings_algo(settings);
-
-    return NULL == algo || algo->tree->levels;
-}
-
 bool quant_settings_want_collective(const quant_settings_t *settings,
                                     exchange_collective_t collective)
 {

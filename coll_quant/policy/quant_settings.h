@@ -65,9 +65,6 @@ const quant_algo_t *quant_settings_algo(const quant_settings_t *settings);
 extern const arc_param_t quant_params[];
 extern const size_t quant_params_count;
 
-/* May the algorithm depend on which ranks are on which node? */
-bool quant_settings_want_levels(const quant_settings_t *settings);
-
 /*
  * The configuration for settings whose values are in range, with what they leave open chosen for
  * `ranks`; in *config kernels, per_node, order and alone are set before.  False:

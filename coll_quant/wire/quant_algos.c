@@ -34,6 +34,7 @@ exchange_shape_t quant_config_shape(const quant_config_t *config, unsigned ranks
 uint64_t quant_config_hash(const quant_config_t *config)
 {
     const uint64_t values[] = {
+        (uint64_t) (config->algo - algos),
         config->reduce_format->wire_id,
         config->gather_format->wire_id,
         config->block_rows,

@@ -373,6 +373,7 @@ TEST(all_that_is_derived_is_compared)
         other._field = (_other);                                              \
         assert_true(quant_config_hash(&config) != quant_config_hash(&other)); \
     } while (0)
+    ASSERT_COMPARED(algo, quant_algo_at(config.algo == quant_algo_at(0)));
     ASSERT_COMPARED(reduce_format, &quant_format_bf16);
     ASSERT_COMPARED(gather_format, &quant_format_bf16);
     ASSERT_COMPARED(block_rows, config.block_rows * 2);
