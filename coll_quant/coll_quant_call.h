@@ -137,9 +137,11 @@ void coll_quant_show(quant_module_t *module);
 /* ---- coll_quant_stats.c: bounds, which all calls tell, and errors, which verified ones tell ----
  */
 
-/* What has become known with a call, of its communicator. */
-void coll_quant_stats_note_bound(quant_module_t *module, float bound);
-void coll_quant_stats_note_exact(quant_module_t *module, arc_reason_t reason);
+/*
+ * What has become known with a call, of its communicator.  ARC_REASON_NONE: quantized, with that
+ * bound; otherwise exact.
+ */
+void coll_quant_stats_note(quant_module_t *module, arc_reason_t reason, float bound);
 void coll_quant_stats_note_measure(quant_module_t *module, const quant_measure_t *measure);
 
 /* Lines about it for the report. */

@@ -216,7 +216,7 @@ static arc_reason_t decide(quant_module_t *module, quant_call_t *call, arc_momen
 /* 16-bit floats as floats, which are added there. */
 static int pass_down(quant_module_t *module, const quant_call_t *call, arc_reason_t reason)
 {
-    coll_quant_stats_note_exact(module, reason);
+    coll_quant_stats_note(module, reason, 0);
     if (!call->is_half_sum) {
         return arc_module_pass(&module->base, reason, call->said);
     }
@@ -380,7 +380,7 @@ arc_reason_t coll_quant_decide(arc_module_t *base, arc_call_t *said, arc_moment_
     const arc_reason_t reason = decide(module, &call, moment);
     said->number = call.number;
     if (ARC_REASON_NONE != reason) {
-        coll_quant_stats_note_exact(module, reason);
+        coll_quant_stats_note(module, reason, 0);
     }
     if (is_init && ARC_REASON_NONE == reason && ARC_PHASE_READY == base->phase) {
         (void) coll_quant_fold_look(module, &call.operation); /* who called us looks at the phase */

@@ -53,10 +53,8 @@ static int run_and_note(quant_module_t *module, quant_call_t *call)
         }
     }
     call->timed.end_ns = coll_quant_timed_ns(call);
-    if (MPI_SUCCESS == status && exact) {
-        coll_quant_stats_note_exact(module, ARC_REASON_BOUND);
-    } else if (MPI_SUCCESS == status) {
-        coll_quant_stats_note_bound(module, call->bound);
+    if (MPI_SUCCESS == status) {
+        coll_quant_stats_note(module, exact ? ARC_REASON_BOUND : ARC_REASON_NONE, call->bound);
     }
     return status;
 }
@@ -145,7 +143,7 @@ static int judge(quant_module_t *module, quant_call_t *call, const void *exact)
     arc_float_env_leave(of_program);
     if (is_too_large) {
         memcpy(operation->recv, exact, parts * part_bytes);
-        coll_quant_stats_note_exact(module, ARC_REASON_ERROR_MEASURED);
+        coll_quant_stats_note(module, ARC_REASON_ERROR_MEASURED, 0);
         stop_quantizing(module, call, found.nmse);
     }
     return MPI_SUCCESS;

@@ -25,21 +25,9 @@ static void note_bound(quant_stats_t *stats, double bound)
     stats->worst_bound = bound > stats->worst_bound ? bound : stats->worst_bound;
 }
 
-void coll_quant_stats_note_bound(quant_module_t *module, float bound)
+void coll_quant_stats_note(quant_module_t *module, arc_reason_t reason, float bound)
 {
-    quant_component_t *component = &mca_coll_quant_component;
-    quant_stats_t *stats = stats_of(module);
-
-    (void) pthread_mutex_lock(&component->base.lock);
-    ARC_IN_DEFAULT_FLOAT_ENV;
-    note_bound(stats, (double) bound);
-    note_bound(&component->stats, (double) bound);
-    stats->last_call = QUANT_LAST_QUANTIZED;
-    (void) pthread_mutex_unlock(&component->base.lock);
-}
-
-void coll_quant_stats_note_exact(quant_module_t *module, arc_reason_t reason)
-{
+    const bool quantized = ARC_REASON_NONE == reason;
     quant_component_t *component = &mca_coll_quant_component;
     quant_stats_t *stats = stats_of(module);
 
@@ -48,8 +36,14 @@ void coll_quant_stats_note_exact(quant_module_t *module, arc_reason_t reason)
     if (threads) {
         (void) pthread_mutex_lock(&component->base.lock);
     }
-    stats->last_bound = 0;
-    stats->last_call = QUANT_LAST_EXACT + (int) reason;
+    if (quantized) {
+        ARC_IN_DEFAULT_FLOAT_ENV;
+        note_bound(stats, (double) bound);
+        note_bound(&component->stats, (double) bound);
+    } else {
+        stats->last_bound = 0;
+    }
+    stats->last_call = quantized ? QUANT_LAST_QUANTIZED : QUANT_LAST_EXACT + (int) reason;
     if (threads) {
         (void) pthread_mutex_unlock(&component->base.lock);
     }
