@@ -2,8 +2,8 @@
 #include "config.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <string.h>
-#include <strings.h>
 
 #include "quant_settings.h"
 
@@ -116,38 +116,28 @@ bool quant_settings_config(const quant_settings_t *settings, unsigned ranks, qua
     return true;
 }
 
-/* As the parameter is written.  0: it is none. */
-static double parse_target(const char *text)
-{
-    static const arc_param_t target = {.kind = ARC_PARAM_KIND_FRACTION,
-                                       .maximum = ARC_PARAM_FRACTION_ONE};
-    long long bits = 0;
-    double value = 0;
-
-    if (ARC_OK == arc_param_parse(&target, text, &bits) && bits < ARC_PARAM_FRACTION_ONE) {
-        memcpy(&value, &bits, sizeof value);
-    }
-    return value;
-}
-
 quant_wish_t quant_wish_parse(const char *text, quant_settings_t *settings)
 {
-    if (0 == strcasecmp(text, "off")) {
-        return QUANT_WISH_OFF;
+    /* As parameters are written. */
+    static const char *const switch_choices[] = {"off", "on", NULL};
+    static const arc_param_t on = {
+        .kind = ARC_PARAM_KIND_CHOICE, .maximum = INT_MAX, .choices = switch_choices};
+    static const arc_param_t format = {
+        .kind = ARC_PARAM_KIND_CHOICE, .maximum = INT_MAX, .choices = quant_format_choices};
+    static const arc_param_t target = {
+        .kind = ARC_PARAM_KIND_FRACTION, .minimum = 1, .maximum = ARC_PARAM_FRACTION_ONE - 1};
+    long long value = 0;
+
+    if (ARC_OK == arc_param_parse(&on, text, &value)) {
+        return 0 == value ? QUANT_WISH_OFF : QUANT_WISH_ON;
     }
-    if (0 == strcasecmp(text, "on")) {
-        return QUANT_WISH_ON;
+    if (ARC_OK == arc_param_parse(&format, text, &value)) {
+        settings->format = (int) value;
+        return QUANT_WISH_FORMAT;
     }
-    for (int choice = 0; NULL != quant_format_choices[choice]; ++choice) {
-        if (0 == strcasecmp(text, quant_format_choices[choice])) {
-            settings->format = choice;
-            return QUANT_WISH_FORMAT;
-        }
-    }
-    const double target = parse_target(text);
-    if (target > 0) {
+    if (ARC_OK == arc_param_parse(&target, text, &value)) {
         settings->format = QUANT_CHOICE_AUTO;
-        settings->target_nmse = target;
+        memcpy(&settings->target_nmse, &value, sizeof settings->target_nmse);
         return QUANT_WISH_TARGET;
     }
     return QUANT_WISH_NONE;
