@@ -20,7 +20,6 @@
 #include "coll_quant_call.h"
 #include "mca_entry.h"
 #include "mca_presence.h"
-#include "sizes.h"
 
 /* ---- what a call says ---- */
 
@@ -254,9 +253,7 @@ static int gather_packed(quant_module_t *module, quant_call_t *call)
     const int ranks = (int) module->stream.base.ranks;
     const size_t block_bytes = call->said_bytes / (size_t) ranks;
     const int32_t count = (int32_t) call->operation.count;
-    size_t bytes = 0;
-    const bool fits = arc_checked_bytes((size_t) ranks, block_bytes, 0, &bytes);
-    uint8_t *blocks = fits ? malloc(bytes) : NULL;
+    uint8_t *blocks = malloc(call->said_bytes);
     uint8_t *own = blocks + module->stream.base.rank * block_bytes;
 
     if (NULL == blocks) {

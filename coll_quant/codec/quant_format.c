@@ -31,8 +31,6 @@ const quant_format_t quant_format_fp64 = {
     .wire_id = 11,
     .bits = 64,
     .code = QUANT_CODE_fp32, /* no kernels: quant_doubles.c copies */
-    .range = {.divisor = 1, .scale_min = 1.0f, .limit = QUANT_LIMIT_NONE},
-    .mantissa = 52,
     .exact = true,
 };
 

@@ -30,7 +30,6 @@
  * largest float".  What is larger is kept as floats.
  */
 #define QUANT_LIMIT_SCALED UINT32_C(0x6f000000)
-#define QUANT_LIMIT_BF16 QUANT_LIMIT_SCALED
 #define QUANT_LIMIT_FP16 UINT32_C(0x477ff000) /* 65520 */
 #define QUANT_LIMIT_NONE UINT32_MAX
 
@@ -54,7 +53,7 @@
     X(int16,    3, 16, integer, 1,  32639, 0x1p-118f, QUANT_LIMIT_SCALED, 14, 1.0f,       0) \
     X(fp8_e4m3, 4,  8, e4m3,    1,    448, 0x1p-117f, QUANT_LIMIT_SCALED,  3, 0x1p-9f,    0) \
     X(fp8_e5m2, 5,  8, e5m2,    1,  57344, 0x1p-110f, QUANT_LIMIT_SCALED,  2, 0x1p-16f,   0) \
-    X(bf16,     6, 16, bf16,    0,      1, 1.0f,      QUANT_LIMIT_BF16,    7, 0x1p-133f,  0) \
+    X(bf16,     6, 16, bf16,    0,      1, 1.0f,      QUANT_LIMIT_SCALED,  7, 0x1p-133f,  0) \
     X(fp16,     7, 16, fp16,    0,      1, 1.0f,      QUANT_LIMIT_FP16,   10, 0x1p-24f,   0) \
     X(fp32,     0, 32, fp32,    0,      1, 1.0f,      QUANT_LIMIT_NONE,   23, 0.0f,       1)
 /* clang-format on */
