@@ -272,19 +272,17 @@ static size_t sum_bytes(const quant_config_t *config)
     return config->segment_elems * largest_element(config)->bytes;
 }
 
-exchange_config_t quant_coder_exchange(const quant_config_t *config, unsigned ranks)
+quant_coder_t *quant_coder_init(const quant_config_t *config, unsigned ranks, unsigned rank,
+                                const unsigned *peer, arc_stream_t *stream, arc_room_t *room)
 {
-    return (exchange_config_t){
+    const exchange_config_t exchange = {
         .tree = config->algo->tree,
         .shape = quant_config_shape(config, ranks),
         .depth = config->depth,
         .message_bytes = quant_coder_message_bytes(config, config->segment_elems),
         .sum_bytes = sum_bytes(config),
+        .peer = peer,
     };
-}
-
-quant_coder_t *quant_coder_init(const quant_config_t *config, unsigned rank, arc_room_t *room)
-{
     /* Of a segment, or of a vector that goes whole (quant_doubling.h). */
     const size_t doubling_elems = config->doubling_bytes / sizeof(float);
     const size_t most_elems =
@@ -294,7 +292,10 @@ quant_coder_t *quant_coder_init(const quant_config_t *config, unsigned rank, arc
     quant_coder_t *coder = arc_room_take(room, sizeof *coder);
     const quant_coder_t made = {
         .base.ops = &ops,
+        .exchange =
+            exchange_pipeline_init(&exchange, rank, stream, (exchange_coder_t *) coder, room),
         .config = *config,
+        .ranks = ranks,
         .rank = rank,
         .sum = arc_room_take(room, sums ? sum_bytes(config) : 0),
         .segment.floats = arc_room_take(room, floats ? most_elems * sizeof(float) : 0),
@@ -322,13 +323,12 @@ void quant_coder_start_whole(quant_coder_t *coder, const quant_operation_t *oper
     coder->exact_elems = 0;
 }
 
-exchange_operation_t quant_coder_start(quant_coder_t *coder, const quant_operation_t *operation,
-                                       unsigned ranks)
+exchange_operation_t quant_coder_start(quant_coder_t *coder, const quant_operation_t *operation)
 {
     const bool is_stage = EXCHANGE_ALLREDUCE != operation->collective;
     exchange_layout_t layout = {
         .count = operation->count,
-        .shards = ranks,
+        .shards = coder->ranks,
         .row_elems = QUANT_LANES,
         .blocks = is_stage,
     };
@@ -338,8 +338,8 @@ exchange_operation_t quant_coder_start(quant_coder_t *coder, const quant_operati
     quant_coder_start_whole(coder, operation);
     coder->segment.codec.block_rows = cut.block_rows;
     coder->own = is_stage ? coder->rank * operation->count : 0;
-    coder->fit = quant_fit_of(&coder->config, operation, ranks);
-    if (1 == ranks && operation->send != operation->recv) {
+    coder->fit = quant_fit_of(&coder->config, operation, coder->ranks);
+    if (1 == coder->ranks && operation->send != operation->recv) {
         memcpy(operation->recv, operation->send, operation->count * storage_bytes(coder));
     }
     return (exchange_operation_t){

@@ -16,10 +16,14 @@
 #include "quant_algos.h"
 #include "quant_fit.h"
 #include "sizes.h"
+#include "stream.h"
+#include "task.h"
 
 typedef struct quant_coder {
     exchange_coder_t base; /* first: the exchange is handed this */
+    arc_task_t *exchange;  /* of its messages */
     quant_config_t config;
+    unsigned ranks; /* of the exchange */
     unsigned rank;
 
     quant_wire_segment_t segment; /* of any message, but for its format, its length and its key */
@@ -37,18 +41,18 @@ typedef struct quant_coder {
 /* Bytes of the longest message of up to `elems` numbers, in any call. */
 size_t quant_coder_message_bytes(const quant_config_t *config, size_t elems);
 
-/* The exchange of messages of this coder among `ranks`. */
-exchange_config_t quant_coder_exchange(const quant_config_t *config, unsigned ranks);
-
-/* A coder and its scratch memory, of `room`.  NULL: counted. */
-quant_coder_t *quant_coder_init(const quant_config_t *config, unsigned rank, arc_room_t *room);
+/*
+ * A coder, its scratch memory and the exchange, of `room`; `peer` as in exchange_config_t.  NULL:
+ * counted.
+ */
+quant_coder_t *quant_coder_init(const quant_config_t *config, unsigned ranks, unsigned rank,
+                                const unsigned *peer, arc_stream_t *stream, arc_room_t *room);
 
 /* Get ready for a call whose messages are of the whole vector. */
 void quant_coder_start_whole(quant_coder_t *coder, const quant_operation_t *operation);
 
-/* Get ready for a call; returns how it is laid out among `ranks`. */
-exchange_operation_t quant_coder_start(quant_coder_t *coder, const quant_operation_t *operation,
-                                       unsigned ranks);
+/* Get ready for a call; returns how it is laid out. */
+exchange_operation_t quant_coder_start(quant_coder_t *coder, const quant_operation_t *operation);
 
 /*
  * Where each rank adds up the whole vector: begin the sum, in the memory of the result, with the

@@ -18,7 +18,6 @@ struct quant_fold {
     lowlat_piped_t piped;
     quant_coder_t *coder;
     size_t most_arena_bytes;
-    unsigned nodes;
     bool owns; /* a part of the call */
 };
 
@@ -82,22 +81,18 @@ quant_fold_t *quant_fold_init(const quant_config_t *config, lowlat_group_t *grou
     const exchange_shape_t shape = quant_config_shape(config, stream->ranks);
     const exchange_pair_t own = exchange_schedule_place(&shape, stream->rank);
     const quant_config_t between = config_between(config);
-    exchange_config_t exchange = quant_coder_exchange(&between, shape.nodes);
     quant_fold_t *fold = arc_room_take(room, sizeof *fold);
+    const unsigned *peers = make_peers(&shape, own.place, room);
+    quant_coder_t *coder = quant_coder_init(&between, shape.nodes, own.node, peers, stream, room);
 
-    exchange.peer = make_peers(&shape, own.place, room);
-    quant_coder_t *coder = quant_coder_init(&between, own.node, room);
-    arc_task_t *task =
-        exchange_pipeline_init(&exchange, own.node, stream, (exchange_coder_t *) coder, room);
     if (NULL != fold) {
         group->sum_error = sum_error;
         *fold = (quant_fold_t){
             .group = group,
             .kernels = kernels,
-            .piped.exchange = task,
+            .piped.exchange = coder->exchange,
             .coder = coder,
             .most_arena_bytes = most_arena_bytes,
-            .nodes = shape.nodes,
         };
     }
     return fold;
@@ -173,16 +168,17 @@ static lowlat_task_t *set_task(quant_fold_t *fold, arc_op_t op, arc_type_t type,
 lowlat_task_t *quant_fold_start(quant_fold_t *fold, const quant_operation_t *operation)
 {
     const quant_config_t *config = &fold->coder->config;
+    const unsigned nodes = fold->coder->ranks;
     const arc_type_t type = &quant_doubles == operation->element ? ARC_TYPE_DOUBLE : ARC_TYPE_FLOAT;
     lowlat_task_t *task =
         set_task(fold, ARC_OP_SUM, type, operation->send, operation->recv, operation->count);
     const unsigned owners =
-        lowlat_cut_owners(task, owners_of(config, fold->nodes, fold->group->ranks,
-                                          operation->element, fold->most_arena_bytes));
-    const size_t shards = (size_t) owners * fold->nodes;
+        lowlat_cut_owners(task, owners_of(config, nodes, fold->group->ranks, operation->element,
+                                          fold->most_arena_bytes));
+    const size_t shards = (size_t) owners * nodes;
     quant_operation_t own = *operation;
     /* Packs of a step that are equally long reach all ranks at the same time. */
-    const size_t row_elems = QUANT_LANES * (exchange_packs_pay(fold->nodes) ? fold->nodes : 1);
+    const size_t row_elems = QUANT_LANES * (exchange_packs_pay(nodes) ? nodes : 1);
 
     fold->element = operation->element;
     lowlat_piped_begin(task, &fold->piped,
@@ -195,7 +191,7 @@ lowlat_task_t *quant_fold_start(quant_fold_t *fold, const quant_operation_t *ope
         own.recv = NULL;
         own.parts = task;
         own.count = lowlat_own_elems(task);
-        lowlat_piped_start(task, quant_coder_start(fold->coder, &own, fold->nodes));
+        lowlat_piped_start(task, quant_coder_start(fold->coder, &own));
     }
     return task;
 }

@@ -8,22 +8,17 @@
 
 struct quant_pipeline {
     quant_coder_t *coder;
-    unsigned ranks;
-    arc_task_t *exchange;
     arc_task_t *doubling; /* NULL: nothing goes that way */
 };
 
 quant_pipeline_t *quant_pipeline_init(const quant_config_t *config, arc_stream_t *stream,
                                       arc_room_t *room)
 {
-    const exchange_config_t exchange = quant_coder_exchange(config, stream->ranks);
     quant_pipeline_t *pipeline = arc_room_take(room, sizeof *pipeline);
-    quant_coder_t *coder = quant_coder_init(config, stream->rank, room);
+    quant_coder_t *coder =
+        quant_coder_init(config, stream->ranks, stream->rank, NULL, stream, room);
     const quant_pipeline_t made = {
         .coder = coder,
-        .ranks = stream->ranks,
-        .exchange = exchange_pipeline_init(&exchange, stream->rank, stream,
-                                           (exchange_coder_t *) coder, room),
         .doubling = 0 != quant_doubling_phases(config, stream->ranks)
                         ? quant_doubling_init(config, coder, stream, room)
                         : NULL,
@@ -47,10 +42,9 @@ arc_task_t *quant_pipeline_start(quant_pipeline_t *pipeline, const quant_operati
         quant_doubling_start(pipeline->doubling, operation);
         return pipeline->doubling;
     }
-    const exchange_operation_t exchange =
-        quant_coder_start(pipeline->coder, operation, pipeline->ranks);
-    exchange_pipeline_start(pipeline->exchange, &exchange);
-    return pipeline->exchange;
+    const exchange_operation_t exchange = quant_coder_start(pipeline->coder, operation);
+    exchange_pipeline_start(pipeline->coder->exchange, &exchange);
+    return pipeline->coder->exchange;
 }
 
 float quant_pipeline_bound(const quant_pipeline_t *pipeline)
