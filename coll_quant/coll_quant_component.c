@@ -134,16 +134,13 @@ static void quant_disagreed(arc_module_t *base)
 static void quant_enabled(arc_module_t *base)
 {
     quant_module_t *module = (quant_module_t *) base;
-    const quant_settings_t *settings = &mca_coll_quant_component.settings;
 
     mca_stream_init(&module->stream, base->comm, MCA_COLL_BASE_TAG_ALLREDUCE);
     module->stream.tags = &base->tags;
     base->wait = &module->wait;
+    module->wait = arc_module_wait(base); /* spins do not move the messages */
     module->wait.times = base->component->timed ? &base->times : NULL;
-    module->wait.progress = mca_compat_progress;
-    module->wait.spins = 0; /* the progress function moves the messages */
     module->wait.sheltered = true;
-    module->wait.timeout_ns = settings->arc_timeout * ARC_NS_PER_SECOND;
     if (NULL == base->of) {
         coll_quant_keys_enable(module);
     } else {

@@ -158,13 +158,12 @@ static arc_status_t look_at_nodes(quant_module_t *module)
 {
     arc_module_t *base = &module->base;
     const quant_algo_t *wanted = quant_settings_algo(&module->settings);
-    uint64_t ok = 0;
 
     if ((NULL != wanted && !wanted->tree->levels) || 0 != module->topology.nodes) {
         return ARC_OK;
     }
-    ok = ARC_OK ==
-         mca_nodes_find(base, (unsigned) module->settings.arc_ranks_per_node, &module->topology);
+    const unsigned declared = (unsigned) module->settings.arc_ranks_per_node;
+    uint64_t ok = ARC_OK == mca_nodes_find(base, declared, &module->topology);
     arc_status_t status = arc_module_min(base, &ok, 1);
     if (ARC_OK == status && !ok) {
         status = ARC_ERR_NO_MEMORY;
