@@ -12,6 +12,16 @@ static void *total_at(const exchange_pipeline_t *pipe, const exchange_message_t 
     return message->partial || NULL == ops->total_at ? NULL : ops->total_at(pipe->coder, message);
 }
 
+static slot_t *take_slot(exchange_pipeline_t *pipe)
+{
+    assert(pipe->free_slots > 0);
+    slot_t *slot = pipe->free_slot[--pipe->free_slots];
+    slot->message = slot->buffer;
+    slot->users = 1;
+    slot->forwards = 0;
+    return slot;
+}
+
 /* Free the slots of sends that are over. */
 static ARC_MUST_CHECK arc_status_t reap_sends(exchange_pipeline_t *pipe)
 {
@@ -133,7 +143,7 @@ static ARC_MUST_CHECK arc_status_t send_next(exchange_pipeline_t *pipe)
     if (0 == pipe->free_slots) {
         return ARC_IN_PROGRESS;
     }
-    slot_t *slot = exchange_keep_take_slot(pipe);
+    slot_t *slot = take_slot(pipe);
     return is_pack  ? start_send(pipe, slot, slot->buffer, exchange_pack_make(pipe, &place, slot))
            : is_sum ? send_sum(pipe, &place, slot)
                     : send_own(pipe, &place, slot);
@@ -170,7 +180,7 @@ static ARC_MUST_CHECK arc_status_t start_receives(exchange_pipeline_t *pipe)
         if (ARC_OK != status) {
             return status;
         }
-        (void) exchange_keep_take_slot(pipe);
+        (void) take_slot(pipe);
         slot->message = into;
         pipe->receiving_at[(pipe->receiving_head + pipe->receiving) % pipe->plan.flight] = slot;
         ++pipe->receiving;
@@ -232,16 +242,13 @@ static size_t hop_in_slot(exchange_pipeline_t *pipe, slot_t *slot,
     uint8_t *buffer = slot->buffer;
     void *result = total_at(pipe, sent);
 
-    if (NULL != result) {
-        slot->message = result;
-        return pipe->coder->ops->hop(pipe->coder, received, buffer, x, sent, result);
+    if (NULL == result) {
+        result = pipe->spare;
+        slot->buffer = pipe->spare;
+        pipe->spare = buffer;
     }
-    const size_t bytes = pipe->coder->ops->hop(pipe->coder, received, buffer, x, sent, pipe->spare);
-
-    slot->buffer = pipe->spare;
-    slot->message = slot->buffer;
-    pipe->spare = buffer;
-    return bytes;
+    slot->message = result;
+    return pipe->coder->ops->hop(pipe->coder, received, buffer, x, sent, result);
 }
 
 /*

@@ -38,16 +38,6 @@ exchange_message_t exchange_keep_received(const exchange_pipeline_t *pipe, const
                                  exchange_keep_is_reduce(pipe, place->round));
 }
 
-slot_t *exchange_keep_take_slot(exchange_pipeline_t *pipe)
-{
-    assert(pipe->free_slots > 0);
-    slot_t *slot = pipe->free_slot[--pipe->free_slots];
-    slot->message = slot->buffer;
-    slot->users = 1;
-    slot->forwards = 0;
-    return slot;
-}
-
 void exchange_keep_free_slot(exchange_pipeline_t *pipe, slot_t *slot)
 {
     assert(pipe->free_slots < pipe->plan.slots);

@@ -39,7 +39,6 @@ exchange_message_t exchange_keep_message(const exchange_pipeline_t *pipe, const 
 exchange_message_t exchange_keep_received(const exchange_pipeline_t *pipe, const place_t *place);
 
 /* Slots and sums; the proof of exchange_pipeline.h says why they neither run out nor overflow. */
-slot_t *exchange_keep_take_slot(exchange_pipeline_t *pipe);
 void exchange_keep_free_slot(exchange_pipeline_t *pipe, slot_t *slot);
 void exchange_keep_free_sum(exchange_pipeline_t *pipe, void *numbers);
 
