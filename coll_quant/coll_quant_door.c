@@ -254,13 +254,13 @@ static int gather_packed(quant_module_t *module, quant_call_t *call)
     const size_t block_bytes = call->said_bytes / (size_t) ranks;
     const int32_t count = (int32_t) call->operation.count;
     uint8_t *blocks = malloc(call->said_bytes);
-    uint8_t *own = blocks + module->stream.base.rank * block_bytes;
 
     if (NULL == blocks) {
         (void) arc_module_break(&module->base, arc_call_slot(said), ARC_ERR_NO_MEMORY,
                                 " to pack a derived type");
         return MPI_ERR_NO_MEM;
     }
+    uint8_t *own = blocks + module->stream.base.rank * block_bytes;
     /* A rank that fails alone takes part nevertheless, with zeros; the call ends in its error. */
     int error =
         ompi_datatype_sndrcv(said->send, said->send_count, said->send_type, own, count, call->type);
