@@ -181,7 +181,6 @@ static int module_enable(mca_coll_base_module_t *base, struct ompi_communicator_
             (void) mca_slot_enter(module, slot);
         }
     }
-    mca_slots_enabled(module);
     return OMPI_SUCCESS;
 }
 

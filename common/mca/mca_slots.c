@@ -7,7 +7,6 @@
 
 typedef struct slot_ops {
     bool (*enter)(arc_module_t *module);
-    void (*fill)(arc_module_t *module);
     bool (*leave)(arc_module_t *module);
     /*
      * Does a module of higher priority serve the collective?  What the slot holds at the
@@ -35,7 +34,7 @@ typedef struct slot_ops {
 #define DEFINE_SLOT(_name, _call)                                                                 \
     static bool enter_##_name(arc_module_t *module)                                               \
     {                                                                                             \
-        const mca_coll_base_comm_coll_t *slots = module->comm->c_coll;                            \
+        mca_coll_base_comm_coll_t *slots = module->comm->c_coll;                                  \
                                                                                                   \
         if (NULL == slots->coll_##_name || NULL == slots->coll_##_name##_module ||                \
             NULL == module->component->entries->_name) {                                          \
@@ -48,12 +47,8 @@ typedef struct slot_ops {
         module->below_##_name##_module = slots->coll_##_name##_module;                            \
         OBJ_RETAIN(module->below_##_name##_module);                                               \
         module->super.coll_##_name = module->component->entries->_name;                           \
+        FILL(slots, _name, module->super.coll_##_name, &module->super);                           \
         return true;                                                                              \
-    }                                                                                             \
-                                                                                                  \
-    static void fill_##_name(arc_module_t *module)                                                \
-    {                                                                                             \
-        FILL(module->comm->c_coll, _name, module->super.coll_##_name, &module->super);            \
     }                                                                                             \
                                                                                                   \
     static bool leave_##_name(arc_module_t *module)                                               \
@@ -104,9 +99,8 @@ typedef struct slot_ops {
 ARC_SLOT_TABLE(DEFINE_SLOT)
 
 static const slot_ops_t slot_ops[ARC_SLOTS] = {
-#define X(_name, _call)                                                                      \
-    [ARC_SLOT_##_name] = {enter_##_name, fill_##_name, leave_##_name, has_one_above_##_name, \
-                          descend_##_name},
+#define X(_name, _call) \
+    [ARC_SLOT_##_name] = {enter_##_name, leave_##_name, has_one_above_##_name, descend_##_name},
     ARC_SLOT_TABLE(X)
 #undef X
 };
@@ -125,15 +119,6 @@ static void leave(arc_module_t *module, arc_slot_t slot)
 {
     if (!slot_ops[slot].has_one_above(module) && slot_ops[slot].leave(module)) {
         module->entered &= ~arc_slot_bit(slot);
-    }
-}
-
-void mca_slots_enabled(arc_module_t *module)
-{
-    for (arc_slot_t slot = 0; slot < ARC_SLOTS; ++slot) {
-        if (!MCA_COMPAT_SLOTS_HOLD && 0 != (module->entered & arc_slot_bit(slot))) {
-            slot_ops[slot].fill(module);
-        }
     }
 }
 
@@ -160,9 +145,8 @@ void arc_module_install(arc_module_t *module)
         if (entered && !wanted) {
             leave(module, slot);
         }
-        if (wanted && !entered && !slot_ops[slot].has_one_above(module) &&
-            mca_slot_enter(module, slot)) {
-            slot_ops[slot].fill(module);
+        if (wanted && !entered && !slot_ops[slot].has_one_above(module)) {
+            (void) mca_slot_enter(module, slot);
         }
     }
 }

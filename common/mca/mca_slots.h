@@ -19,14 +19,13 @@
 #include "mca_module.h"
 
 /*
- * Keep what is in the slot as the component below, and name our function in the module.  Open MPI,
- * mca_slots_enabled() or arc_module_install() then puts it into the slot.  False, and nothing
- * changes: the slot is empty, or the component has no function for it.
+ * Keep what is in the slot as the component below, and put our function there; up to Open MPI 5,
+ * which puts it there once more, it is named in the module, too.  False, and nothing changes: the
+ * slot is empty, or the component has no function for it.
  */
 bool mca_slot_enter(arc_module_t *module, arc_slot_t slot);
 
-/* The module has entered its slots, or leaves them for good: what Open MPI does not do for it. */
-void mca_slots_enabled(arc_module_t *module);
+/* The module leaves its slots for good: what Open MPI does not do for it. */
 void mca_slots_disabled(arc_module_t *module);
 
 /*
