@@ -215,51 +215,40 @@ arc_reason_t mca_bridge_find(mca_bridge_t *bridge, struct ompi_op_t *op,
 
 /* ---- packed reductions ---- */
 
-bool mca_bridge_span(const struct ompi_datatype_t *type, size_t count, ptrdiff_t *gap_bytes,
-                     size_t *span_bytes)
+bool mca_bridge_allocate(const struct ompi_datatype_t *type, size_t count, unsigned vectors,
+                         void **memory, unsigned char *typed[])
 {
     ptrdiff_t lower_bound = 0;
     ptrdiff_t extent_bytes = 0;
     ptrdiff_t true_extent_bytes = 0;
     ptrdiff_t to_last_bytes = 0;
+    ptrdiff_t gap_bytes = 0; /* from the address of element 0 to where the data begin */
+    size_t span_bytes = 0;
+    size_t all_bytes = 0;
 
+    /* opal_datatype_span() is not for negative extents, with which element 0 is the last. */
     (void) ompi_datatype_type_extent(type, &extent_bytes);
     (void) ompi_datatype_get_true_extent(type, &lower_bound, &true_extent_bytes);
-    if (__builtin_mul_overflow(extent_bytes, count - 1, &to_last_bytes) ||
-        __builtin_add_overflow(lower_bound, to_last_bytes < 0 ? to_last_bytes : 0, gap_bytes)) {
-        return false;
-    }
     const size_t step_bytes = extent_bytes < 0 ? -(size_t) extent_bytes : (size_t) extent_bytes;
-    return arc_checked_bytes(count - 1, step_bytes, (size_t) true_extent_bytes, span_bytes);
-}
-
-/* Memory for `typed`.  Is there any? */
-static bool allocate_typed(arc_reduction_t *reduction, size_t count)
-{
-    ptrdiff_t gap_bytes = 0;
-    size_t span_bytes = 0;
-    size_t both_bytes = 0;
-
-    if (!mca_bridge_span(reduction->type, count, &gap_bytes, &span_bytes)) {
+    if (__builtin_mul_overflow(extent_bytes, count - 1, &to_last_bytes) ||
+        __builtin_add_overflow(lower_bound, to_last_bytes < 0 ? to_last_bytes : 0, &gap_bytes) ||
+        !arc_checked_bytes(count - 1, step_bytes, (size_t) true_extent_bytes, &span_bytes)) {
         return false;
     }
     const size_t shift_bytes = (size_t) gap_bytes % ARC_ALIGN_BYTES;
-    const size_t typed_bytes = arc_round_up(shift_bytes + span_bytes, ARC_ALIGN_BYTES);
-    if (!arc_checked_bytes(2, typed_bytes, ARC_ALIGN_BYTES, &both_bytes)) {
+    const size_t each_bytes = arc_round_up(shift_bytes + span_bytes, ARC_ALIGN_BYTES);
+    if (!arc_checked_bytes(vectors, each_bytes, ARC_ALIGN_BYTES, &all_bytes)) {
         return false;
     }
-    reduction->typed_memory = malloc(both_bytes);
-    if (NULL == reduction->typed_memory) {
-        return false;
-    }
+    *memory = malloc(all_bytes);
     /*
-     * The data begin `gap` behind the address that MPI takes as that of an element.  That address
-     * is the one to be aligned; where it is not far away, what is in between is ours, too.
+     * The address that MPI takes as that of an element is the one to be aligned; where it is not
+     * far away, what is in between is ours, too.
      */
-    unsigned char *first = arc_align(reduction->typed_memory);
-    reduction->typed[0] = first + shift_bytes - gap_bytes;
-    reduction->typed[1] = reduction->typed[0] + typed_bytes;
-    return true;
+    for (unsigned i = 0; NULL != *memory && i < vectors; ++i) {
+        typed[i] = (unsigned char *) arc_align(*memory) + i * each_bytes + shift_bytes - gap_bytes;
+    }
+    return NULL != *memory;
 }
 
 arc_status_t mca_bridge_pack(arc_reduction_t *reduction, const void *in, size_t count)
@@ -281,7 +270,8 @@ arc_status_t mca_bridge_pack(arc_reduction_t *reduction, const void *in, size_t 
     if (MPI_SUCCESS != reduction->error) {
         memset(reduction->vector, 0, count * reduction->reducer.stride_bytes);
     }
-    if (!allocate_typed(reduction, count)) {
+    if (!mca_bridge_allocate(reduction->type, count, 2, &reduction->typed_memory,
+                             reduction->typed)) {
         note_error(reduction, MPI_ERR_NO_MEM);
     }
     return ARC_OK;

@@ -103,12 +103,12 @@ static inline bool mca_bridge_is(const struct ompi_datatype_t *type, unsigned fo
 struct ompi_datatype_t *mca_bridge_all_of(const struct ompi_datatype_t *type);
 
 /*
- * Where the bytes of `count` > 0 elements are: *span_bytes of them from *gap_bytes behind the
- * address of element 0 on.  opal_datatype_span() is not for negative extents, with which element 0
- * is the last.  False if no memory can hold them.
+ * Memory for so many vectors of `count` > 0 elements as the type describes them: *memory, which is
+ * to be freed, and in typed[] the addresses of their elements 0, which are aligned.  False: there
+ * is none.
  */
-bool mca_bridge_span(const struct ompi_datatype_t *type, size_t count, ptrdiff_t *gap_bytes,
-                     size_t *span_bytes);
+bool mca_bridge_allocate(const struct ompi_datatype_t *type, size_t count, unsigned vectors,
+                         void **memory, unsigned char *typed[]);
 
 /* ---- 16-bit floats ---- */
 

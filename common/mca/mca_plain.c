@@ -3,7 +3,6 @@
 
 #include "mca_plain.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 
 #include "fiber.h"
@@ -21,7 +20,7 @@ typedef struct vectors {
     arc_module_t *module;
     mca_stream_t stream; /* of elements */
     size_t count;
-    unsigned char *memory[2]; /* what was allocated */
+    void *memory;
     unsigned char *own;
     unsigned char *other;
     unsigned missing; /* who was awaited at the time limit */
@@ -48,24 +47,16 @@ static arc_status_t receive_from(vectors_t *vectors, int rank, void *data, size_
 /* ---- allreduce ---- */
 
 /* Room for `needed` of them, 1 or 2; false: there is no memory. */
-static bool make_vectors(vectors_t *vectors, size_t count, int needed)
+static bool make_vectors(vectors_t *vectors, size_t count, unsigned needed)
 {
-    ptrdiff_t gap = 0;
-    size_t bytes = 0;
+    unsigned char *typed[2] = {NULL};
 
-    const bool fits = mca_bridge_span(vectors->stream.type, count, &gap, &bytes);
-    /* For a function of the program what is to be aligned is the address of element 0. */
-    const size_t shift = (size_t) gap % _Alignof(max_align_t);
     vectors->count = count;
-    for (int i = 0; i < needed; ++i) {
-        vectors->memory[i] = fits ? malloc(bytes + _Alignof(max_align_t)) : NULL;
-        if (NULL == vectors->memory[i]) {
-            return false;
-        }
-    }
-    vectors->own = vectors->memory[0] + shift - gap;
-    vectors->other = needed > 1 ? vectors->memory[1] + shift - gap : NULL;
-    return true;
+    const bool made =
+        mca_bridge_allocate(vectors->stream.type, count, needed, &vectors->memory, typed);
+    vectors->own = typed[0];
+    vectors->other = typed[1];
+    return made;
 }
 
 /* A reduction of a left vector into the right one. */
@@ -224,8 +215,7 @@ int mca_plain_call(arc_module_t *module, const arc_call_t *call)
     const arc_status_t status =
         (ARC_SLOT_allgather == call->collective ? gather : sum_and_take)(&vectors, call);
     if (ARC_ERR_TIMEOUT != status) {
-        free(vectors.memory[0]);
-        free(vectors.memory[1]);
+        free(vectors.memory);
     }
     return ARC_OK == status
                ? MPI_SUCCESS
