@@ -21,7 +21,9 @@ static const struct {
 
 enum { UNITS = sizeof units / sizeof units[0] };
 
-static_assert(sizeof(double) == sizeof(long long), "a fraction's bits are a long long");
+static_assert(sizeof(double) == sizeof(long long) && sizeof(size_t) == sizeof(long long) &&
+                  sizeof(char *) == sizeof(long long) && __ORDER_LITTLE_ENDIAN__ == __BYTE_ORDER__,
+              "a long long begins with the bytes of a field");
 
 bool arc_param_in_range(const arc_param_t *param, long long value)
 {
@@ -166,46 +168,30 @@ static long long hash_of_text(const char *text)
     return (long long) (ARC_HASH_EMPTY == hash ? 0 : hash);
 }
 
+/* The lower bytes of a value are the field. */
+static size_t field_bytes(const arc_param_t *param)
+{
+    return ARC_PARAM_KIND_BOOL == param->kind ? sizeof(bool)
+           : ARC_PARAM_KIND_INT == param->kind || ARC_PARAM_KIND_CHOICE == param->kind
+               ? sizeof(int)
+               : sizeof(long long);
+}
+
 long long arc_param_get(const arc_param_t *param, const void *config)
 {
     const void *field = (const char *) config + param->offset;
-    long long bits = 0;
+    long long value = 0;
 
-    switch (param->kind) {
-    case ARC_PARAM_KIND_SIZE:
-        return (long long) *(const size_t *) field;
-    case ARC_PARAM_KIND_FRACTION:
-        memcpy(&bits, field, sizeof bits);
-        return bits;
-    case ARC_PARAM_KIND_BOOL:
-        return *(const bool *) field;
-    case ARC_PARAM_KIND_TEXT:
+    if (ARC_PARAM_KIND_TEXT == param->kind) {
         return hash_of_text(*(const char *const *) field);
-    default:
-        return *(const int *) field;
     }
+    memcpy(&value, field, field_bytes(param));
+    return sizeof(int) == field_bytes(param) ? (int) value : value;
 }
 
 void arc_param_set(const arc_param_t *param, void *config, long long value)
 {
-    void *field = (char *) config + param->offset;
-    switch (param->kind) {
-    case ARC_PARAM_KIND_SIZE:
-        *(size_t *) field = (size_t) value;
-        break;
-    case ARC_PARAM_KIND_BOOL:
-        *(bool *) field = 0 != value;
-        break;
-    case ARC_PARAM_KIND_FRACTION:
-        memcpy(field, &value, sizeof value);
-        break;
-    case ARC_PARAM_KIND_TEXT:
-        *(const char **) field = NULL;
-        break;
-    default:
-        *(int *) field = (int) value;
-        break;
-    }
+    memcpy((char *) config + param->offset, &value, field_bytes(param));
 }
 
 void arc_param_print(const arc_param_t *param, long long value, char *text, size_t text_bytes)

@@ -101,7 +101,7 @@ void arc_param_name(const char *component, const char *name, char *text, size_t 
 /* Is `value` in the parameter's range? */
 bool arc_param_in_range(const arc_param_t *param, long long value);
 
-/* Read and write the parameter's field in a configuration struct. */
+/* Read and write the parameter's field in a configuration struct; of text only 0, for NULL. */
 long long arc_param_get(const arc_param_t *param, const void *config);
 void arc_param_set(const arc_param_t *param, void *config, long long value);
 
