@@ -101,10 +101,9 @@ void lowlat_book_open(void)
     lowlat_component_t *component = &mca_coll_lowlat_component;
     lowlat_config_t *config = &component->config;
     unsigned complaints = 0;
-    const char *rules = NULL == config->rules ? "" : config->rules;
 
-    book.text = '@' == *rules ? read_file(rules + 1) : NULL;
-    config->rules = NULL == book.text ? rules : book.text; /* so ranks compare what files say */
+    book.text = '@' == *config->rules ? read_file(config->rules + 1) : NULL;
+    config->rules = NULL == book.text ? config->rules : book.text; /* so ranks compare files */
     lowlat_rules_init(&component->rules, config->rules, config->reproducible, complain,
                       &complaints);
 }

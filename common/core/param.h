@@ -9,7 +9,7 @@
  *     ARC_PARAM_CHOICE(scope, name, default, choices, level, help)
  *     ARC_PARAM_FRACTION(scope, name, level, help)        a double from 0 to 1, 0 by default
  *     ARC_PARAM_NUMBER(scope, name, default, maximum, level, help)    a double from 0; bits of both
- *     ARC_PARAM_TEXT(scope, name, level, help)            text; NULL or "": none, the default
+ *     ARC_PARAM_TEXT(scope, name, level, help)            text; "": none, the default
  *
  * A name is coll_<component>_<name> to Open MPI.  One that begins with arc_ is a parameter of both
  * components, coll_<name>; it comes from common_params.def, which both lists include.

@@ -65,7 +65,7 @@ int arc_component_register(arc_component_t *component)
     mca_params_register(component);
     /* Open MPI has one place for the text, which it gives to the component that registers last. */
     free(component->report_file);
-    component->report_file = NULL == *component->file ? NULL : strdup(*component->file);
+    component->report_file = strdup(*component->file);
     return OPAL_SUCCESS;
 }
 

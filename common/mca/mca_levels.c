@@ -12,14 +12,9 @@
 static const char by_seats[] = "auto";
 static const char none[] = "flat";
 
-static unsigned parse(const char *text, unsigned members[LOWLAT_MAX_LEVELS])
-{
-    return NULL == text ? 0 : lowlat_levels_parse(text, members);
-}
-
 static bool is_none(const char *text)
 {
-    return NULL != text && 0 == strcmp(text, none);
+    return 0 == strcmp(text, none);
 }
 
 /* No text is that of the default; so is one that is wrong, which has been said. */
@@ -27,12 +22,12 @@ static bool is_auto(const char *text)
 {
     unsigned members[LOWLAT_MAX_LEVELS];
 
-    return !is_none(text) && 0 == parse(text, members);
+    return !is_none(text) && 0 == lowlat_levels_parse(text, members);
 }
 
 void mca_levels_warn(const char *component, const char *text)
 {
-    if (is_auto(text) && NULL != text && '\0' != text[0] && 0 != strcmp(text, by_seats)) {
+    if (is_auto(text) && '\0' != text[0] && 0 != strcmp(text, by_seats)) {
         opal_output(0,
                     "coll_%s: coll_arc_levels \"%s\" counts as auto: it is auto, flat, or numbers "
                     "from 2 to 8 with commas between, innermost first",
@@ -43,7 +38,7 @@ void mca_levels_warn(const char *component, const char *text)
 bool mca_levels_begin(const char *text, lowlat_group_t *group, mca_facts_t *facts)
 {
     unsigned members[LOWLAT_MAX_LEVELS];
-    const unsigned count = parse(text, members);
+    const unsigned count = lowlat_levels_parse(text, members);
 
     if (is_auto(text) && group->ranks > LOWLAT_FLAT_RANKS) {
         facts->seats = calloc(group->ranks, sizeof *facts->seats);

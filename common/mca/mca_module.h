@@ -49,7 +49,7 @@ typedef struct arc_component {
     const bool *installed_everywhere;
     const int *setup_calls;
     const int *timeout;      /* seconds, of agreements; 0: none */
-    const char *const *file; /* to write the report to; NULL or "": none */
+    const char *const *file; /* to write the report to; "": none */
     int agreement_tag;       /* MCA_COMPAT_TAG_...: its own */
     int tags_reach;          /* ARC_TAGS_REACH */
     const char *choice_key;  /* info key, for arc_module_show() */

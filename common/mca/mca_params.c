@@ -119,7 +119,7 @@ static bool take_value(arc_component_t *component, size_t index)
     long long value = arc_param_get(param, component->config);
 
     if (ARC_PARAM_KIND_TEXT == param->kind) {
-        *(const char **) ((char *) component->config + param->offset) = text;
+        *(const char **) ((char *) component->config + param->offset) = NULL == text ? "" : text;
         return true;
     }
     if (NULL != text && ARC_OK != arc_param_parse(param, text, &value)) {

@@ -18,10 +18,9 @@ _Static_assert((int) ARC_SLOTS *(int) ARC_TALLY_OUTCOMES < ARC_TALLY_ROWS - ARC_
 
 void arc_report_open(arc_component_t *component)
 {
-    const char *file = component->report_file;
-    const bool has_rank =
-        UINT32_MAX != component->rank && NULL != file && NULL != strstr(file, "%r");
-    const bool writes = NULL != file && '\0' != *file && (component->first_process || has_rank);
+    const char *file = NULL == component->report_file ? "" : component->report_file;
+    const bool has_rank = UINT32_MAX != component->rank && NULL != strstr(file, "%r");
+    const bool writes = '\0' != *file && (component->first_process || has_rank);
     const bool prints = *component->verbose >= ARC_LOG_REPORT && component->first_process;
 
     /* Without memory there is no report. */
