@@ -13,7 +13,6 @@
 #include "mca_bridge.h"
 #include "mca_share.h"
 #include "mca_stream.h"
-#include "wait.h"
 
 typedef struct lowlat_component {
     arc_component_t base;
@@ -38,7 +37,6 @@ typedef struct lowlat_module {
     unsigned char *scratch;       /* of the exchanges */
     struct lowlat_choice *choice; /* between nodes, unless an algorithm is forced; or NULL */
     lowlat_map_t map;
-    arc_wait_t wait;
     mca_share_t share;
     size_t request_bytes;   /* of a persistent request: what it may have of the limit */
     size_t max_arena_bytes; /* what the memory may grow to */

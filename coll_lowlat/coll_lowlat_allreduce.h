@@ -34,8 +34,8 @@ static inline int coll_lowlat_run_task(lowlat_module_t *module, const arc_call_t
     /* The spins of a fiber are on its stack, where no function of the program may run. */
     const bool spins =
         OPAL_LIKELY(ARC_FORM_BLOCKING == call->form) || ompi_op_is_intrinsic(call->op);
-    const arc_status_t status = OPAL_LIKELY(spins) ? arc_wait_run(&module->wait, &task->task)
-                                                   : arc_wait_slow(&module->wait, &task->task);
+    const arc_status_t status = OPAL_LIKELY(spins) ? arc_wait_run(&module->base.wait, &task->task)
+                                                   : arc_wait_slow(&module->base.wait, &task->task);
 
     if (OPAL_UNLIKELY(ARC_OK != status)) {
         return coll_lowlat_fail(module, call->form, task, status);

@@ -170,8 +170,6 @@ static void lowlat_enabled(arc_module_t *base)
     const lowlat_config_t *config = &mca_coll_lowlat_component.config;
 
     base->wanted = arc_slot_forms(ARC_SLOT_allreduce);
-    base->wait = &module->wait;
-    module->wait.times = base->component->timed ? &base->times : NULL;
     module->until_look = INT64_MAX;
     const lowlat_module_t *of = (const lowlat_module_t *) base->of;
     mca_bridge_init(&module->bridge, arc_reduce_table(arc_cpu_isa(ARC_ISA_BEST)),

@@ -48,7 +48,7 @@ void lowlat_net_use(lowlat_module_t *module, bool puts)
     }
     module->over_puts = puts;
     module->net.direct_nodes = puts ? LOWLAT_PUT_NODES : LOWLAT_ORDER_NODES;
-    module->wait.spins = puts && !module->group.cores_shared ? LOWLAT_SPINS : 0;
+    module->base.wait.spins = puts && !module->group.cores_shared ? LOWLAT_SPINS : 0;
     for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
         arc_stream_t *stream = puts ? lowlat_port_stream(module->port, i) : NULL;
         module->net.exchange[i].stream = NULL != stream ? stream : &module->stream[i].base;

@@ -54,7 +54,7 @@ static bool recall_staging(lowlat_module_t *module)
 static arc_status_t run_task(void *context, lowlat_task_t *task)
 {
     lowlat_module_t *module = context;
-    const arc_status_t status = arc_wait_run(&module->wait, &task->task);
+    const arc_status_t status = arc_wait_run(&module->base.wait, &task->task);
 
     if (ARC_OK != status) {
         (void) arc_module_fail(&module->base, ARC_SLOTS, &task->task, status);
@@ -149,15 +149,12 @@ static void compile_map(lowlat_module_t *module)
 /* Every rank for itself. */
 static void choose_wait(lowlat_module_t *module)
 {
-    const lowlat_config_t *config = &mca_coll_lowlat_component.config;
     const bool shared = module->group.cores_shared;
     /* Messages between nodes do not move while a rank only spins; what is put does. */
     const bool must_progress = shared || (NULL != module->group.net && !module->over_puts);
 
-    module->wait.progress = mca_compat_progress;
-    module->wait.spins = must_progress ? 0 : LOWLAT_SPINS;
-    module->wait.yields = shared ? LOWLAT_YIELDS : 0;
-    module->wait.timeout_ns = config->arc_timeout * ARC_NS_PER_SECOND;
+    module->base.wait.spins = must_progress ? 0 : LOWLAT_SPINS;
+    module->base.wait.yields = shared ? LOWLAT_YIELDS : 0;
 }
 
 static void announce(const lowlat_module_t *module)

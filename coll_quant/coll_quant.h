@@ -19,7 +19,6 @@
 #include "quant_pipeline.h"
 #include "quant_settings.h"
 #include "select.h"
-#include "wait.h"
 
 /* ---- errors of calls; coll_quant_stats.c ---- */
 
@@ -133,7 +132,6 @@ typedef struct quant_module {
     bool attainable;         /* the settings leave something to choose */
     quant_config_t config;
     mca_stream_t stream;
-    arc_wait_t wait;
     void *memory;               /* for the algorithm; NULL before the set-up */
     quant_pipeline_t *pipeline; /* in `memory` */
     quant_node_sums_t fold;

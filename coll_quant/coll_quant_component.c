@@ -137,10 +137,7 @@ static void quant_enabled(arc_module_t *base)
 
     mca_stream_init(&module->stream, base->comm, MCA_COLL_BASE_TAG_ALLREDUCE);
     module->stream.tags = &base->tags;
-    base->wait = &module->wait;
-    module->wait = arc_module_wait(base); /* spins do not move the messages */
-    module->wait.times = base->component->timed ? &base->times : NULL;
-    module->wait.sheltered = true;
+    base->wait.sheltered = true;
     if (NULL == base->of) {
         coll_quant_keys_enable(module);
     } else {

@@ -141,7 +141,7 @@ int coll_quant_fold_look(quant_module_t *module, const quant_operation_t *operat
         return MPI_SUCCESS;
     }
     const arc_status_t status = share(module, make_exchange(module, &facts), arena_bytes, &facts);
-    module->wait.yields = facts.cores_shared ? LOWLAT_YIELDS : 0;
+    module->base.wait.yields = facts.cores_shared ? LOWLAT_YIELDS : 0;
     if (ARC_OK == status) {
         choose_levels(module, &facts);
     } else if (ARC_UNSUPPORTED == status) {
@@ -181,7 +181,7 @@ int coll_quant_fold_check(quant_module_t *module, const quant_operation_t *opera
 /* Drive a task of all ranks to its end. */
 static int run(quant_module_t *module, const quant_call_t *call, lowlat_task_t *task)
 {
-    const arc_status_t status = arc_wait_run(&module->wait, &task->task);
+    const arc_status_t status = arc_wait_run(&module->base.wait, &task->task);
 
     return ARC_OK == status
                ? MPI_SUCCESS

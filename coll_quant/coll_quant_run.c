@@ -30,7 +30,7 @@ static int run_task(quant_module_t *module, quant_call_t *call)
     const arc_float_env_t of_program = arc_float_env_enter(); /* limits are shared out */
     arc_task_t *task = quant_pipeline_start(module->pipeline, operation);
     arc_float_env_leave(of_program);
-    const arc_status_t status = arc_wait_run(&module->wait, task);
+    const arc_status_t status = arc_wait_run(&module->base.wait, task);
     if (ARC_OK != status) {
         return arc_module_fail(&module->base, arc_call_slot(call->said), task, status);
     }

@@ -27,6 +27,8 @@ arc_module_t *arc_module_new(arc_component_t *component, struct ompi_communicato
         module->comm = comm;
         module->agreement_tag = component->agreement_tag;
         module->times.cause = cause;
+        module->wait = arc_module_wait(module);
+        module->wait.times = component->timed ? &module->times : NULL;
     }
     return module;
 }

@@ -161,7 +161,7 @@ struct arc_module {
     arc_tally_row_t *counted; /* where a call that is timed is counted; NULL: not yet */
     bool unsettled;           /* nonblocking calls were made since the last blocking one */
     arc_queue_t queue;        /* of these; without `reserved` there were none */
-    const arc_wait_t *wait;   /* how its tasks wait: set when the module is enabled */
+    arc_wait_t wait;          /* of its tasks: for messages, but for what the component sets */
     int reserved; /* the first of the tags of nonblocking calls, going downwards; 0: none so far */
     int tags;     /* those of the call that runs, likewise; 0: a blocking one */
 };

@@ -158,7 +158,7 @@ static void begin_queue(arc_module_t *module)
     if (0 == module->reserved || behind < 0 || behind > module->component->tags_reach) {
         module->reserved = ompi_coll_base_nbc_reserve_tags(module->comm, TAGS);
         module->queue.ops = &queue_ops;
-        module->queue.wait = module->wait;
+        module->queue.wait = &module->wait;
     }
 }
 
