@@ -50,8 +50,8 @@ void lowlat_net_use(lowlat_module_t *module, bool puts)
     module->net.direct_nodes = puts ? LOWLAT_PUT_NODES : LOWLAT_ORDER_NODES;
     module->base.wait.spins = puts && !module->group.cores_shared ? LOWLAT_SPINS : 0;
     for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
-        arc_stream_t *stream = puts ? lowlat_port_stream(module->port, i) : NULL;
-        module->net.exchange[i].stream = NULL != stream ? stream : &module->stream[i].base;
+        module->net.exchange[i].stream =
+            puts ? lowlat_port_stream(module->port, i) : &module->stream[i].base;
     }
     /* Over the same memory, other streams; nodes that direct does not reach by puts keep these. */
     if (NULL != module->net.pipe && (module->net.loops || module->net.nodes <= LOWLAT_PUT_NODES)) {

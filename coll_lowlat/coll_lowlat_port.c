@@ -17,7 +17,7 @@ void lowlat_port_free(lowlat_port_t *port)
     if (NULL != port->streams) {
         arc_put_streams_free(port->streams);
     }
-    if (port->has_window) {
+    if (NULL != port->window.worker) {
         ucx_window_free(&port->window);
     }
     mca_budget_return(MCA_BUDGET_WINDOWS, port->counted_bytes);
@@ -48,22 +48,14 @@ static void disconnect_port(lowlat_puts_t *puts, lowlat_port_t *port)
 lowlat_outcome_t lowlat_port_greeted(lowlat_port_t *port)
 {
     if (!port->greeted) {
-        arc_status_t status = !port->has_window   ? ARC_OK
-                              : 0 == port->end_ns ? ARC_ERR_TRANSPORT
-                                                  : ucx_window_greeted(&port->window);
+        const arc_status_t status =
+            0 == port->end_ns ? ARC_ERR_TRANSPORT : ucx_window_greeted(&port->window);
         if (ARC_OK != status) {
             return ARC_IN_PROGRESS == status ? LOWLAT_NO_ANSWER : LOWLAT_NO_CONNECTION;
         }
         port->greeted = true;
     }
     return LOWLAT_CONNECTED;
-}
-
-static void say_goodbye(lowlat_port_t *port)
-{
-    if (port->has_window) {
-        ucx_window_leave(&port->window);
-    }
 }
 
 /*
@@ -79,9 +71,9 @@ static bool has_left(lowlat_port_t *port)
             return LOWLAT_NO_CONNECTION == outcome ||
                    ARC_ERR_TIMEOUT == arc_wait_check(&port->unanswered, &patience, &hello);
         }
-        say_goodbye(port);
+        ucx_window_leave(&port->window);
     }
-    return !port->has_window || ucx_window_left(&port->window);
+    return ucx_window_left(&port->window);
 }
 
 /* Disconnect the ports that all peers have left, or never reached. */
@@ -236,7 +228,7 @@ void lowlat_puts_settled(lowlat_puts_t *puts, bool connected)
 void lowlat_port_leave(lowlat_puts_t *puts, lowlat_port_t *port)
 {
     if (port->greeted) {
-        say_goodbye(port);
+        ucx_window_leave(&port->window);
     }
     arc_wait_watch(&port->unanswered, &patience, NULL);
     (void) pthread_mutex_lock(&puts->lock);
@@ -248,7 +240,7 @@ void lowlat_port_leave(lowlat_puts_t *puts, lowlat_port_t *port)
 
 arc_stream_t *lowlat_port_stream(const lowlat_port_t *port, unsigned number)
 {
-    return port->has_window ? arc_put_streams_get(port->streams, number) : NULL;
+    return arc_put_streams_get(port->streams, number);
 }
 
 const char *lowlat_puts_transports(const lowlat_puts_t *puts)
@@ -259,7 +251,7 @@ const char *lowlat_puts_transports(const lowlat_puts_t *puts)
 unsigned lowlat_port_lost(const lowlat_module_t *module)
 {
     const lowlat_port_t *port = module->port;
-    const unsigned lost = port->has_window ? ucx_window_lost(&port->window) : 0;
+    const unsigned lost = ucx_window_lost(&port->window);
 
     return lost >= port->window.window.peers ? (unsigned) ompi_comm_size(module->base.comm)
                                              : arc_put_streams_rank(port->streams, lost);

@@ -20,7 +20,7 @@ typedef struct lowlat_port lowlat_port_t; /* what a communicator has */
 lowlat_puts_t *lowlat_puts_new(const char **why);
 void lowlat_puts_free(lowlat_puts_t *puts); /* may be NULL */
 
-/* One of the streams of a connected port, or NULL: this rank exchanges with nobody. */
+/* One of the streams of a connected port. */
 arc_stream_t *lowlat_port_stream(const lowlat_port_t *port, unsigned number);
 
 /* Nothing is put any more by a connected port, or one that opens yet; what peers put is awaited. */

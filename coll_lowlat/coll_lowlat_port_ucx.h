@@ -45,8 +45,7 @@ typedef struct lowlat_port lowlat_port_t;
 /* The window of a communicator and what is put from. */
 struct lowlat_port {
     struct lowlat_port *next; /* in the list of those that have left */
-    bool has_window;          /* not of a rank that exchanges with nobody */
-    ucx_window_t window;
+    ucx_window_t window;      /* of a rank that exchanges with nobody: without peers */
     arc_put_streams_t *streams;
     size_t counted_bytes;        /* of the limit (mca_pool.h) */
     int64_t end_ns;              /* partners are given up who have not answered by then */

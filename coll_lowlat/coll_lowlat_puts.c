@@ -71,8 +71,7 @@ static const arc_put_config_t put_config = {
 static lowlat_outcome_t make_window(ucx_worker_t *worker, lowlat_port_t *port, size_t bytes,
                                     wiring_t *wiring)
 {
-    port->has_window = ARC_OK == ucx_window_create(&port->window, worker, bytes, wiring->partners);
-    if (!port->has_window) {
+    if (ARC_OK != ucx_window_create(&port->window, worker, bytes, wiring->partners)) {
         return LOWLAT_NO_MEMORY;
     }
     for (unsigned i = 0; i < wiring->partners; ++i) {
@@ -92,19 +91,14 @@ static lowlat_outcome_t make_port(const lowlat_module_t *module, lowlat_port_t *
     if (NULL == port || !find_partners(module, wiring)) {
         return LOWLAT_NO_MEMORY;
     }
-    const bool has_window = 0 != wiring->partners;
-    const size_t bytes = has_window ? arc_put_window_bytes(&put_config, wiring->partners) : 0;
-    if (has_window) {
-        const size_t memory_bytes = ucx_window_memory_bytes(bytes, wiring->partners);
-        port->counted_bytes = mca_budget_take(MCA_BUDGET_WINDOWS, memory_bytes, memory_bytes);
-        if (0 == port->counted_bytes) {
-            return LOWLAT_NO_MEMORY;
-        }
+    const size_t bytes = arc_put_window_bytes(&put_config, wiring->partners);
+    const size_t memory_bytes = ucx_window_memory_bytes(bytes, wiring->partners);
+    port->counted_bytes = mca_budget_take(MCA_BUDGET_WINDOWS, memory_bytes, memory_bytes);
+    if (port->counted_bytes < memory_bytes) {
+        return LOWLAT_NO_MEMORY;
     }
     const lowlat_outcome_t outcome = lowlat_puts_worker(puts);
-    return LOWLAT_CONNECTED == outcome && has_window
-               ? make_window(&puts->worker, port, bytes, wiring)
-               : outcome;
+    return LOWLAT_CONNECTED == outcome ? make_window(&puts->worker, port, bytes, wiring) : outcome;
 }
 
 /* ---- step 2: cards ---- */
@@ -132,27 +126,12 @@ static lowlat_outcome_t attach_windows(lowlat_module_t *module, lowlat_port_t *p
         }
     }
     /* Only now: the cards tell where our rings are in the windows of others. */
-    return !port->has_window ||
-                   ARC_OK == arc_put_streams_new(&port->streams, &port->window.window, &put_config,
-                                                 wiring->rank_of,
-                                                 (unsigned) ompi_comm_rank(module->base.comm),
-                                                 (unsigned) ompi_comm_size(module->base.comm))
+    return ARC_OK == arc_put_streams_new(&port->streams, &port->window.window, &put_config,
+                                         wiring->rank_of,
+                                         (unsigned) ompi_comm_rank(module->base.comm),
+                                         (unsigned) ompi_comm_size(module->base.comm))
                ? LOWLAT_CONNECTED
                : LOWLAT_NO_MEMORY;
-}
-
-/* ---- step 3: hello ---- */
-
-/* Until `end_ns`. */
-static lowlat_outcome_t await_partners(lowlat_port_t *port, int64_t end_ns)
-{
-    lowlat_outcome_t outcome = lowlat_port_greeted(port);
-
-    while (LOWLAT_NO_ANSWER == outcome && arc_now_ns() < end_ns) {
-        mca_compat_progress();
-        outcome = lowlat_port_greeted(port);
-    }
-    return outcome;
 }
 
 /* ---- all together ---- */
@@ -172,12 +151,11 @@ static lowlat_outcome_t prove_port(lowlat_module_t *module, lowlat_port_t *port)
 
     (void) __atomic_add_fetch(&puts->silent, 1, __ATOMIC_RELAXED);
     lowlat_outcome_t outcome = agree_on_outcome(module, LOWLAT_CONNECTED);
-    if (LOWLAT_CONNECTED == outcome && port->has_window &&
-        ARC_OK != ucx_window_prove(&port->window)) {
+    if (LOWLAT_CONNECTED == outcome && ARC_OK != ucx_window_prove(&port->window)) {
         outcome = LOWLAT_NO_TRANSPORT;
     }
     outcome = agree_on_outcome(module, outcome); /* all have put: what now lacks is on its way */
-    if (LOWLAT_CONNECTED == outcome && port->has_window) {
+    if (LOWLAT_CONNECTED == outcome) {
         const int64_t end_ns = arc_now_ns() + proof_ns;
         while (!ucx_window_proved(&port->window) && arc_now_ns() < end_ns) {
             mca_compat_progress(); /* of all but the worker */
@@ -229,8 +207,7 @@ static const char *open_port(lowlat_module_t *module, int64_t ns)
     arc_module_free(&module->base, wiring.cards);
     if (LOWLAT_CONNECTED == outcome) {
         /* Partners have so much time to answer; whether they have come an agreement will tell. */
-        const bool greets = !port->has_window || ARC_OK == ucx_window_greet(&port->window);
-        port->end_ns = greets ? arc_now_ns() + ns : 0;
+        port->end_ns = ARC_OK == ucx_window_greet(&port->window) ? arc_now_ns() + ns : 0;
         module->opening = port;
     }
     return outcome_texts[outcome];
@@ -241,12 +218,16 @@ const char *lowlat_puts_open(lowlat_module_t *module)
     return open_port(module, opening_ns);
 }
 
-/* is_last: who has not answered by then is given up. */
+/* Await hellos until `end_ns`; is_last: who has not answered by then is given up. */
 static const char *settle(lowlat_module_t *module, int64_t end_ns, bool is_last)
 {
     lowlat_port_t *port = module->opening;
-    lowlat_outcome_t outcome = await_partners(port, end_ns);
+    lowlat_outcome_t outcome = lowlat_port_greeted(port);
 
+    while (LOWLAT_NO_ANSWER == outcome && arc_now_ns() < end_ns) {
+        mca_compat_progress();
+        outcome = lowlat_port_greeted(port);
+    }
     outcome = LOWLAT_NO_ANSWER == outcome && is_last ? LOWLAT_NO_CONNECTION : outcome;
     outcome = agree_on_outcome(module, outcome);
     if (LOWLAT_NO_ANSWER == outcome) {

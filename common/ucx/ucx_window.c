@@ -198,8 +198,9 @@ size_t ucx_window_memory_bytes(size_t bytes, unsigned peers)
     return all_words_bytes(peers) + bytes;
 }
 
-static arc_status_t map_memory(ucx_window_t *window, size_t bytes)
+static arc_status_t map_memory(ucx_window_t *window)
 {
+    const size_t bytes = ucx_window_memory_bytes(window->window.bytes, window->window.peers);
     ucx_worker_t *worker = window->worker;
     const ucx_library_t *library = worker->library;
     const ucp_mem_map_params_t params = {
@@ -224,6 +225,7 @@ static arc_status_t map_memory(ucx_window_t *window, size_t bytes)
     }
     window->words = attr.address;
     memset(window->words, 0, bytes);
+    window->window.base = window->words + all_words_bytes(window->window.peers);
     return ARC_OK;
 }
 
@@ -244,11 +246,10 @@ arc_status_t ucx_window_create(ucx_window_t *window, ucx_worker_t *worker, size_
                              .endpoint = calloc(peers, sizeof *window->endpoint)};
     window->window.number_at_peer = window->number_at_peer;
     if (NULL == window->number_at_peer || NULL == window->endpoint ||
-        ARC_OK != map_memory(window, ucx_window_memory_bytes(bytes, peers))) {
+        (peers > 0 && ARC_OK != map_memory(window))) {
         ucx_window_free(window);
         return ARC_ERR_NO_MEMORY;
     }
-    window->window.base = window->words + all_words_bytes(peers);
     return ARC_OK;
 }
 

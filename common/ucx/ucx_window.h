@@ -73,7 +73,7 @@ typedef struct ucx_window {
 /* The memory that ucx_window_create() takes for a window of `bytes` bytes. */
 size_t ucx_window_memory_bytes(size_t bytes, unsigned peers);
 
-/* A window of `bytes` zeros for `peers` > 0 peers.  ARC_ERR_NO_MEMORY, or ARC_UNSUPPORTED. */
+/* A window of `bytes` zeros; without peers nothing needs memory.  ARC_ERR_NO_MEMORY. */
 arc_status_t ucx_window_create(ucx_window_t *window, ucx_worker_t *worker, size_t bytes,
                                unsigned peers) ARC_MUST_CHECK;
 
