@@ -24,45 +24,38 @@ static unsigned number_nodes(unsigned *index, const uint32_t *node_of, unsigned 
     return nodes;
 }
 
-/* How many ranks each node has, and whether they follow each other. */
-static void count_ranks(arc_topology_t *topology, const unsigned *index, unsigned *ranks_of,
-                        unsigned ranks)
-{
-    topology->in_order = true;
-    for (unsigned r = 0; r < ranks; ++r) {
-        topology->in_order = topology->in_order && (0 == r || index[r] >= index[r - 1]);
-        ranks_of[index[r]] += 1;
-    }
-    topology->owners = ranks;
-    for (unsigned node = 0; node < topology->nodes; ++node) {
-        const unsigned here = ranks_of[node];
-        topology->owners = here < topology->owners ? here : topology->owners;
-        topology->largest = here > topology->largest ? here : topology->largest;
-    }
-}
-
-/* Put the ranks in their order.  ranks_of[node] becomes the end of the node in it. */
-static void place_ranks(arc_topology_t *topology, const unsigned *index, unsigned *ranks_of,
+/*
+ * Put the ranks in their order: place[node], which begins as 0, becomes how many ranks the node
+ * has, where its next one goes, and the end of the node.
+ */
+static void place_ranks(arc_topology_t *topology, const unsigned *index, unsigned *place,
                         unsigned ranks, unsigned rank)
 {
     unsigned begin = 0;
 
+    for (unsigned r = 0; r < ranks; ++r) {
+        place[index[r]] += 1;
+    }
     for (unsigned node = 0; node < topology->nodes; ++node) {
-        const unsigned here = ranks_of[node];
+        const unsigned here = place[node];
+        topology->owners = here < topology->owners ? here : topology->owners;
+        topology->largest = here > topology->largest ? here : topology->largest;
         if (node == topology->node) {
             topology->local_ranks = here;
             topology->members = &topology->order[begin];
         }
-        ranks_of[node] = begin;
+        place[node] = begin;
         begin += here;
     }
     for (unsigned r = 0; r < ranks; ++r) {
+        const unsigned at = place[index[r]]++;
         topology->local_rank += r < rank && index[r] == topology->node;
-        topology->order[ranks_of[index[r]]++] = r;
+        topology->in_order = topology->in_order && at == r;
+        topology->order[at] = r;
     }
     for (unsigned node = 0; node < topology->nodes; ++node) {
-        const unsigned peer = (0 == node ? 0 : ranks_of[node - 1]) + topology->local_rank;
-        if (peer < ranks_of[node]) {
+        const unsigned peer = (0 == node ? 0 : place[node - 1]) + topology->local_rank;
+        if (peer < place[node]) {
             topology->peers[node] = topology->order[peer];
         }
     }
@@ -72,32 +65,28 @@ arc_status_t arc_topology_make(arc_topology_t *topology, const uint32_t *node_of
                                unsigned rank)
 {
     unsigned *index = calloc(2 * (size_t) ranks, sizeof *index);
+    arc_status_t status = ARC_ERR_NO_MEMORY;
 
-    memset(topology, 0, sizeof *topology);
-    topology->order = calloc(ranks, sizeof *topology->order);
-    arc_status_t status = NULL == index || NULL == topology->order ? ARC_ERR_NO_MEMORY : ARC_OK;
-    if (ARC_OK == status) {
+    *topology = (arc_topology_t){.owners = ranks,
+                                 .in_order = true,
+                                 .order = calloc(2 * (size_t) ranks, sizeof *topology->order)};
+    if (NULL != index && NULL != topology->order) {
         topology->nodes = number_nodes(index, node_of, ranks);
-        topology->peers = calloc(topology->nodes, sizeof *topology->peers);
-        status = 0 == topology->nodes      ? ARC_ERR_PROTOCOL
-                 : NULL == topology->peers ? ARC_ERR_NO_MEMORY
-                                           : ARC_OK;
+        status = 0 == topology->nodes ? ARC_ERR_PROTOCOL : ARC_OK;
     }
-    if (ARC_OK != status) {
-        free(index);
+    if (ARC_OK == status) {
+        topology->node = index[rank];
+        topology->peers = topology->order + ranks; /* there are no more nodes than ranks */
+        place_ranks(topology, index, index + ranks, ranks, rank);
+    } else {
         arc_topology_free(topology);
-        return status;
     }
-    count_ranks(topology, index, index + ranks, ranks);
-    topology->node = index[rank];
-    place_ranks(topology, index, index + ranks, ranks, rank);
     free(index);
-    return ARC_OK;
+    return status;
 }
 
 void arc_topology_free(arc_topology_t *topology)
 {
     free(topology->order);
-    free(topology->peers);
     memset(topology, 0, sizeof *topology);
 }
