@@ -6,7 +6,6 @@
 #include "coll_lowlat_net.h"
 #include "coll_lowlat_puts.h"
 #include "coll_lowlat_settled.h"
-#include "exchange_pipeline.h"
 #include "lowlat_order.h"
 #include "lowlat_select.h"
 #include "sizes.h"

@@ -30,7 +30,7 @@
 #ifndef LOWLAT_PAIRING_H
 #define LOWLAT_PAIRING_H
 
-#include "lowlat.h"
+#include <stdbool.h>
 
 /* What a node does. */
 typedef struct lowlat_role {

@@ -102,10 +102,7 @@ void arc_module_agree(arc_module_t *module, uint64_t hash)
     uint64_t values[] = {hash, ~hash};
 
     if (ARC_OK != arc_module_min(module, values, 2)) {
-        if (ARC_PHASE_BROKEN != module->phase) {
-            arc_module_disagree(module, ARC_REASON_NO_SETUP);
-        }
-        return;
+        return; /* the module is broken */
     }
     if (values[0] != ~values[1]) {
         arc_module_disagree(module, ARC_REASON_CONFIG_DIFFERS);

@@ -75,9 +75,7 @@ int arc_component_open(arc_component_t *component)
     component->in_whole_world = false;
     component->asks_in_vain = false;
     component->absence_told = false;
-    if (0 != pthread_mutex_init(&component->lock, NULL)) {
-        return OPAL_ERR_OUT_OF_RESOURCE;
-    }
+    (void) pthread_mutex_init(&component->lock, NULL);
     arc_requests_open();
     if (*component->priority >= 0) {
         arc_presence_publish(component);

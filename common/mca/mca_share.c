@@ -16,7 +16,6 @@
  */
 #include "config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "cores.h"
