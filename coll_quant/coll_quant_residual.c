@@ -204,8 +204,9 @@ static quant_residual_t *begin(quant_module_t *module, const vector_t *of)
     free(one);
     free(lost);
     if (arc_module_first(&module->base, QUANT_SAID_NO_MEMORY)) {
-        arc_module_warn(&module->base, "rank %d: no error feedback: no memory for %zu bytes",
-                        ompi_comm_rank(module->base.comm), bytes_of(of));
+        arc_module_log(&module->base, ARC_LOG_RANK,
+                       "rank %d: no error feedback: no memory for %zu bytes",
+                       ompi_comm_rank(module->base.comm), bytes_of(of));
     }
     return NULL;
 }

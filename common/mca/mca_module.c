@@ -113,45 +113,30 @@ int arc_module_serve_timed(arc_module_t *module, const arc_call_t *call)
 /* ---- what is said ---- */
 
 /* "coll_lowlat: communicator 3 of 4 ranks: ..." */
-static void print(const arc_module_t *module, const char *format, va_list arguments)
+void arc_module_log(const arc_module_t *module, int level, const char *format, ...)
 {
     enum { TEXT_BYTES = 512 };
+    const bool of_rank = ARC_LOG_RANK == level;
+    const int least = of_rank ? ARC_LOG_WARN : module->quiet ? ARC_LOG_CALL : level;
     char text[TEXT_BYTES];
+    va_list arguments;
 
+    if (*module->component->verbose < least || (!of_rank && 0 != ompi_comm_rank(module->comm))) {
+        return;
+    }
+    va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
     opal_output(0, "coll_%s: %scommunicator %u of %d ranks: %s",
                 arc_component_name(module->component),
                 NULL != module->of ? "a persistent request on " : "",
                 mca_compat_comm_id(module->comm), ompi_comm_size(module->comm), text);
 }
 
-void arc_module_log(const arc_module_t *module, int level, const char *format, ...)
-{
-    const int least = module->quiet ? ARC_LOG_CALL : level;
-    va_list arguments;
-
-    if (*module->component->verbose >= least && 0 == ompi_comm_rank(module->comm)) {
-        va_start(arguments, format);
-        print(module, format, arguments);
-        va_end(arguments);
-    }
-}
-
 void arc_module_show(const arc_module_t *module, const char *text)
 {
     if (!module->quiet) {
         mca_compat_info_show(module->comm, module->component->choice_key, text);
-    }
-}
-
-void arc_module_warn(const arc_module_t *module, const char *format, ...)
-{
-    va_list arguments;
-
-    if (*module->component->verbose >= ARC_LOG_WARN) {
-        va_start(arguments, format);
-        print(module, format, arguments);
-        va_end(arguments);
     }
 }
 
@@ -164,10 +149,11 @@ int arc_module_break(arc_module_t *module, arc_slot_t slot, arc_status_t status,
         return arc_module_broken_error(); /* which has been said */
     }
     module->phase = ARC_PHASE_BROKEN;
-    arc_module_warn(
-        module, "rank %d: %s failed: %s%s. It cannot be used on this communicator any more",
-        ompi_comm_rank(module->comm), ARC_SLOTS == slot ? "a collective" : arc_slot_call(slot),
-        arc_status_text(status), details);
+    arc_module_log(module, ARC_LOG_RANK,
+                   "rank %d: %s failed: %s%s. It cannot be used on this communicator any more",
+                   ompi_comm_rank(module->comm),
+                   ARC_SLOTS == slot ? "a collective" : arc_slot_call(slot),
+                   arc_status_text(status), details);
     return arc_module_broken_error();
 }
 

@@ -252,12 +252,15 @@ static inline bool arc_module_is_young(arc_module_t *module, size_t bytes)
  * in the middle of a call, which is said ----
  */
 
-/* Levels of parameter verbose.  ARC_LOG_REPORT: what was served, at MPI_Finalize. */
-enum { ARC_LOG_WARN = 1, ARC_LOG_REPORT = 2, ARC_LOG_CHOICE = 10, ARC_LOG_CALL = 20 };
+/*
+ * Levels of parameter verbose.  ARC_LOG_RANK: none of them, but a warning that concerns this rank.
+ * ARC_LOG_REPORT: what was served, at MPI_Finalize.
+ */
+enum { ARC_LOG_RANK, ARC_LOG_WARN, ARC_LOG_REPORT, ARC_LOG_CHOICE = 10, ARC_LOG_CALL = 20 };
 
 /*
- * What concerns a whole communicator: its rank 0 prints "coll_<name>: ..." on standard error if
- * the user asked for this level.
+ * Print "coll_<name>: ..." on standard error if the user asked for this level: rank 0 of the
+ * communicator does, or of a warning that concerns a rank, this one.
  */
 void arc_module_log(const arc_module_t *module, int level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -280,10 +283,6 @@ static inline bool arc_module_first(arc_module_t *module, unsigned what)
     module->said |= 1U << what;
     return before != module->said;
 }
-
-/* What concerns this rank, unless the user wants no warnings. */
-void arc_module_warn(const arc_module_t *module, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 
 /*
  * A call of a slot, or what several calls have in common (ARC_SLOTS), failed after its first byte
