@@ -46,8 +46,6 @@ static void register_pvars(const arc_component_t *component)
 static int lowlat_register(void)
 {
     arc_component_t *base = &mca_coll_lowlat_component.base;
-
-    base->params_count = lowlat_params_count;
     const int status = arc_component_register(base);
     if (OPAL_SUCCESS == status) {
         register_pvars(base); /* their functions rely on the release */

@@ -28,7 +28,6 @@ static const char *const lowlat_transport_choices[] = {"auto", "messages", "puts
 #define ARC_PARAM_CONFIG lowlat_config_t
 #define ARC_PARAM_FILE "lowlat_params.def"
 #define ARC_PARAM_TABLE lowlat_params
-#define ARC_PARAM_COUNT lowlat_params_count
 #include "param_table.h"
 static_assert((int) LOWLAT_SCHEDULES + LOWLAT_PIPES == LOWLAT_ALGORITHMS - LOWLAT_NODES_FIRST,
               "a schedule, or a pipe, for each algorithm between nodes");

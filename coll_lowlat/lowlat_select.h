@@ -66,7 +66,6 @@ enum { LOWLAT_ALGORITHM_AUTO = 0, LOWLAT_ALGORITHM_NONE = 1 + LOWLAT_ALGORITHMS 
 enum { LOWLAT_TRANSPORT_AUTO, LOWLAT_TRANSPORT_MESSAGES, LOWLAT_TRANSPORT_PUTS };
 
 extern const arc_param_t lowlat_params[];
-extern const size_t lowlat_params_count;
 
 /*
  * The algorithm that the user chose, if it is for this kind of group; LOWLAT_NOT_FORCED if not, or

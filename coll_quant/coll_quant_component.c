@@ -39,10 +39,8 @@ static bool quant_wanted(void)
 
 static int quant_register(void)
 {
-    arc_component_t *base = &mca_coll_quant_component.base;
+    const int status = arc_component_register(&mca_coll_quant_component.base);
 
-    base->params_count = quant_params_count;
-    const int status = arc_component_register(base);
     if (OPAL_SUCCESS == status) {
         coll_quant_pvars_register(&mca_coll_quant_component);
     }

@@ -34,7 +34,6 @@ static const char *const quant_stages_choices[] = {"both", "rs", "ag", "none", N
 #define ARC_PARAM_CONFIG quant_settings_t
 #define ARC_PARAM_FILE "quant_params.def"
 #define ARC_PARAM_TABLE quant_params
-#define ARC_PARAM_COUNT quant_params_count
 #include "param_table.h"
 static_assert(ARC_PARAM_CHOICES(quant_collectives_choices) == EXCHANGE_COLLECTIVES + 1,
               "a name each");

@@ -63,7 +63,6 @@ enum { QUANT_CHOICE_AUTO = 0 };
 const quant_algo_t *quant_settings_algo(const quant_settings_t *settings);
 
 extern const arc_param_t quant_params[];
-extern const size_t quant_params_count;
 
 /*
  * The configuration for settings whose values are in range, with what they leave open chosen for

@@ -252,16 +252,14 @@ void arc_param_describe(const arc_param_t *param, char *text, size_t text_bytes)
              low, high);
 }
 
-uint64_t arc_param_hash(const arc_param_t *params, size_t count, const void *config)
+uint64_t arc_param_hash(const arc_param_t *params, const void *config)
 {
     uint64_t hash = ARC_HASH_EMPTY;
 
-    for (size_t param = 0; param < count; ++param) {
-        if (ARC_PARAM_SCOPE_LOCAL == params[param].scope) {
-            continue;
-        }
-        uint64_t value = (uint64_t) arc_param_get(&params[param], config);
-        for (unsigned byte = 0; byte < sizeof value; ++byte) {
+    for (const arc_param_t *param = params; NULL != param->name; ++param) {
+        const uint64_t value = (uint64_t) arc_param_get(param, config);
+        for (unsigned byte = 0; byte < sizeof value && ARC_PARAM_SCOPE_LOCAL != param->scope;
+             ++byte) {
             hash = arc_hash_add(hash, (value >> (8 * byte)) & 0xff);
         }
     }

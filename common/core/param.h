@@ -112,6 +112,6 @@ void arc_param_describe(const arc_param_t *param, char *text, size_t text_bytes)
 void arc_param_print(const arc_param_t *param, long long value, char *text, size_t text_bytes);
 
 /* A hash of all values but local ones, equal if and (nearly) only if these are. */
-uint64_t arc_param_hash(const arc_param_t *params, size_t count, const void *config);
+uint64_t arc_param_hash(const arc_param_t *params, const void *config);
 
 #endif

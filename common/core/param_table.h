@@ -1,11 +1,10 @@
 /*
- * A parameter list as an arc_param_t table, its length, and assertions of the compiler: a default
- * is in its range, and a help is not cut off where it is printed.
+ * A parameter list as an arc_param_t table, up to a row without a name, and assertions of the
+ * compiler: a default is in its range, and a help is not cut off where it is printed.
  *
  *     #define ARC_PARAM_CONFIG lowlat_config_t
  *     #define ARC_PARAM_FILE "lowlat_params.def"
  *     #define ARC_PARAM_TABLE lowlat_params
- *     #define ARC_PARAM_COUNT lowlat_params_count
  *     #include "param_table.h"
  *
  * No include guard: included once per component.
@@ -19,6 +18,7 @@ const arc_param_t ARC_PARAM_TABLE[] = {
      _default, _minimum, _maximum, _choices, _level, _help},
 #define ARC_PARAM_LIST ARC_PARAM_FILE
 #include "param_list.h"
+    {.name = NULL},
 };
 #define ARC_PARAM_ROW(_kind, _type, _scope, _name, _default, _minimum, _maximum, _choices, _level, _help) \
     static_assert((_default) >= (_minimum) && (_default) <= (_maximum), \
@@ -27,5 +27,5 @@ const arc_param_t ARC_PARAM_TABLE[] = {
 #define ARC_PARAM_LIST ARC_PARAM_FILE
 #include "param_list.h"
 /* clang-format on */
-const size_t ARC_PARAM_COUNT = sizeof ARC_PARAM_TABLE / sizeof ARC_PARAM_TABLE[0];
-static_assert(sizeof ARC_PARAM_TABLE / sizeof ARC_PARAM_TABLE[0] <= ARC_MAX_PARAMS, "room for all");
+static_assert(sizeof ARC_PARAM_TABLE / sizeof ARC_PARAM_TABLE[0] - 1 <= ARC_MAX_PARAMS,
+              "room for all");

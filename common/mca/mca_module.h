@@ -41,9 +41,8 @@ typedef struct arc_component {
     mca_coll_base_component_t super; /* first: Open MPI's view */
 
     /* Set by the component. */
-    const arc_param_t *params;
-    size_t params_count;
-    void *config; /* what the parameters are stored in */
+    const arc_param_t *params; /* up to one without a name */
+    void *config;              /* what the parameters are stored in */
     const int *priority;
     const int *verbose;
     const bool *installed_everywhere;

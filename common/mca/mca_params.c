@@ -134,7 +134,7 @@ static bool take_value(arc_component_t *component, size_t index)
 
 void mca_params_register(arc_component_t *component)
 {
-    for (size_t i = 0; i < component->params_count; ++i) {
+    for (size_t i = 0; NULL != component->params[i].name; ++i) {
         const arc_param_t *param = &component->params[i];
         register_one(component, i);
         component->param_refused[i] = !take_value(component, i);
@@ -170,7 +170,7 @@ static void complain_of_unknown(const arc_component_t *component, const char *of
 
 void mca_params_complain(const arc_component_t *component)
 {
-    for (size_t i = 0; i < component->params_count; ++i) {
+    for (size_t i = 0; NULL != component->params[i].name; ++i) {
         const arc_param_t *param = &component->params[i];
         char allowed[TEXT_BYTES];
         char used[NAME_BYTES];
@@ -201,12 +201,12 @@ uint64_t arc_component_hash(const arc_component_t *component, const void *config
                              (uint64_t) self->mca_component_minor_version << 40 |
                              (uint64_t) self->mca_component_release_version << 32;
 
-    return version ^ arc_param_hash(component->params, component->params_count, config);
+    return version ^ arc_param_hash(component->params, config);
 }
 
 bool arc_component_param_set(const arc_component_t *component, const char *name)
 {
-    for (size_t i = 0; i < component->params_count; ++i) {
+    for (size_t i = 0; NULL != component->params[i].name; ++i) {
         if (0 == strcmp(component->params[i].name, name)) {
             return component->param_set[i];
         }

@@ -173,7 +173,7 @@ static size_t make_quant(unsigned ranks, double target_nmse, uint64_t *work)
     quant_settings_t settings;
 
     memset(&settings, 0, sizeof settings);
-    for (size_t i = 0; i < quant_params_count; ++i) {
+    for (size_t i = 0; NULL != quant_params[i].name; ++i) {
         arc_param_set(&quant_params[i], &settings, quant_params[i].default_value);
     }
     settings.target_nmse = target_nmse;

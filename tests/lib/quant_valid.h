@@ -17,7 +17,7 @@ static inline quant_settings_t quant_defaults(void)
     quant_settings_t settings;
 
     memset(&settings, 0, sizeof settings);
-    for (size_t i = 0; i < quant_params_count; ++i) {
+    for (size_t i = 0; NULL != quant_params[i].name; ++i) {
         arc_param_set(&quant_params[i], &settings, quant_params[i].default_value);
     }
     return settings;

@@ -78,9 +78,9 @@ static void print_row(const table_t *table, const char *const *cells)
 
 /* Those of coll_<component>, or those of both components that it has, too. */
 static void print_params(const table_t *table, const char *component, const arc_param_t *params,
-                         size_t count, bool of_both)
+                         bool of_both)
 {
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; NULL != params[i].name; ++i) {
         char value[TEXT_BYTES];
         char allowed[TEXT_BYTES];
         char name[TEXT_BYTES];
@@ -102,17 +102,17 @@ static void print_params(const table_t *table, const char *component, const arc_
 
 static void print_both(const table_t *table)
 {
-    print_params(table, "lowlat", lowlat_params, lowlat_params_count, true);
+    print_params(table, "lowlat", lowlat_params, true);
 }
 
 static void print_lowlat(const table_t *table)
 {
-    print_params(table, "lowlat", lowlat_params, lowlat_params_count, false);
+    print_params(table, "lowlat", lowlat_params, false);
 }
 
 static void print_quant(const table_t *table)
 {
-    print_params(table, "quant", quant_params, quant_params_count, false);
+    print_params(table, "quant", quant_params, false);
 }
 
 static void print_algorithm(const table_t *table, const char *component, const char *name,
