@@ -315,25 +315,6 @@ static unsigned levels_to_share(const lowlat_task_t *task, size_t elems)
     return sharing;
 }
 
-static void start(lowlat_task_t *task, const lowlat_levels_t *levels, size_t chunk_bytes,
-                  unsigned sharing)
-{
-    static const arc_task_ops_t ops = {.progress = by_levels_progress,
-                                       .waits_for = by_levels_waits_for};
-    const size_t stride_bytes = task->reducer->stride_bytes;
-    const size_t max_elems = chunk_bytes / (task->row_elems * stride_bytes) * task->row_elems;
-
-    task->piece_elems = arc_min(task->count, max_elems);
-    task->pieces = arc_divide_up(task->count, task->piece_elems);
-    task->sharing = sharing;
-    task->by_packets = sharing < levels->count && levels->count <= LOWLAT_PACKETS &&
-                       1 == task->pieces && task->by_packets;
-    task->gathered = 0;
-    begin_chunk(task);
-    lowlat_task_begin(task, &ops, task->pieces * (levels->count + sharing));
-    post_step(task);
-}
-
 /*
  * Elements that shares are multiples of: whole lines, or what a packet's first line has room for if
  * no share is longer, so that a rank reads one line of each packet.
@@ -347,50 +328,44 @@ static size_t row_elems_of(const lowlat_task_t *task, const lowlat_levels_t *lev
                : lowlat_line_elems(task->reducer->stride_bytes);
 }
 
-/* Half an arena, in whole lines. */
-static size_t half_of(const lowlat_group_t *group)
+void lowlat_by_levels_start(lowlat_task_t *task, const lowlat_levels_t *levels, bool whole)
 {
-    return group->arena_bytes / 2 / LOWLAT_CACHE_LINE_BYTES * LOWLAT_CACHE_LINE_BYTES;
-}
-
-void lowlat_shared_start(lowlat_task_t *task, const lowlat_levels_t *levels)
-{
+    static const arc_task_ops_t ops = {.progress = by_levels_progress,
+                                       .waits_for = by_levels_waits_for};
     const size_t stride_bytes = task->reducer->stride_bytes;
+    /* In whole lines; it has room for one element, at least. */
+    const size_t half_bytes =
+        task->group->arena_bytes / 2 / LOWLAT_CACHE_LINE_BYTES * LOWLAT_CACHE_LINE_BYTES;
+    const size_t slot_bytes = whole ? half_bytes / levels->count : 0;
+    /* Without room for each level, too, which sums in the same order. */
+    const bool shares = slot_bytes < stride_bytes;
+    const bool fits = shares ? task->count * stride_bytes <= half_bytes
+                             : task->span_bytes <= LOWLAT_PACKET_DATA_BYTES;
 
-    task->levels = levels;
-    task->half_bytes = half_of(task->group);
-    task->row_elems = row_elems_of(task, levels);
-    /* Half of an arena has room for one element, at least. */
-    task->by_packets = task->count * stride_bytes <= task->half_bytes;
-    start(task, levels, task->half_bytes,
-          task->by_packets ? levels_to_share(task, task->count) : levels->count);
-}
-
-void lowlat_whole_start(lowlat_task_t *task, const lowlat_levels_t *levels)
-{
-    const size_t stride_bytes = task->reducer->stride_bytes;
-    const size_t half_bytes = half_of(task->group);
-    const size_t slot_bytes = half_bytes / levels->count;
-
-    if (slot_bytes < stride_bytes) { /* which sums in the same order */
-        lowlat_shared_start(task, levels);
-        return;
-    }
     task->levels = levels;
     task->half_bytes = half_bytes;
-    task->row_elems = 1;
-    task->by_packets = task->span_bytes <= LOWLAT_PACKET_DATA_BYTES;
-    start(task, levels, slot_bytes, 0);
+    task->row_elems = shares ? row_elems_of(task, levels) : 1;
+    task->sharing = !shares ? 0 : fits ? levels_to_share(task, task->count) : levels->count;
+    const size_t row_bytes = task->row_elems * stride_bytes;
+    task->piece_elems =
+        arc_min(task->count, (shares ? half_bytes : slot_bytes) / row_bytes * task->row_elems);
+    task->pieces = arc_divide_up(task->count, task->piece_elems);
+    task->by_packets = task->sharing < levels->count && levels->count <= LOWLAT_PACKETS &&
+                       1 == task->pieces && fits;
+    task->gathered = 0;
+    begin_chunk(task);
+    lowlat_task_begin(task, &ops, task->pieces * (levels->count + task->sharing));
+    post_step(task);
 }
 
 /* ---- by pairs ---- */
 
 void lowlat_half_butterfly_start(lowlat_task_t *task)
 {
-    lowlat_whole_start(task, &task->group->pairs);
+    lowlat_by_levels_start(task, &task->group->pairs, true);
 }
 
 void lowlat_butterfly_start(lowlat_task_t *task)
 {
-    lowlat_shared_start(task, &task->group->pairs);
+    lowlat_by_levels_start(task, &task->group->pairs, false);
 }

@@ -43,9 +43,11 @@
 
 #include "lowlat.h"
 
-/* Messages of any length, by levels with at least one member more than our own. */
-void lowlat_whole_start(lowlat_task_t *task, const lowlat_levels_t *levels);
-void lowlat_shared_start(lowlat_task_t *task, const lowlat_levels_t *levels);
+/*
+ * A message of any length, by levels with at least one member more than our own: `whole`, where the
+ * arenas have room for that, or shared.
+ */
+void lowlat_by_levels_start(lowlat_task_t *task, const lowlat_levels_t *levels, bool whole);
 
 /* One-shot, two-shot, and a node between others: do they go by the levels of the node? */
 static inline bool lowlat_goes_by_levels(const lowlat_task_t *task)

@@ -202,7 +202,7 @@ static void staged_start(lowlat_task_t *task)
 void lowlat_oneshot_start(lowlat_task_t *task)
 {
     if (lowlat_goes_by_levels(task)) {
-        lowlat_whole_start(task, &task->group->levels);
+        lowlat_by_levels_start(task, &task->group->levels, true);
     } else if (task->span_bytes <= LOWLAT_PACKET_DATA_BYTES) {
         packet_start(task);
     } else {

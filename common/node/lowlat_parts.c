@@ -457,7 +457,7 @@ void lowlat_twoshot_start(lowlat_task_t *task)
                                        .waits_for = lowlat_parts_waits_for};
 
     if (lowlat_goes_by_levels(task)) {
-        lowlat_shared_start(task, &task->group->levels);
+        lowlat_by_levels_start(task, &task->group->levels, false);
         return;
     }
     task->levels = NULL;
