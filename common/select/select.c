@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "select.h"
+#include "sizes.h"
 
 enum {
     /* The values: how long the last agreement took; then two times of each turn. */
@@ -92,20 +93,17 @@ static uint64_t counted_ns(uint64_t sum_ns, uint64_t longest_ns, unsigned calls)
     }
     const uint64_t others_ns = sum_ns - longest_ns;
     const uint64_t other_ns = others_ns / (calls - 1);
-    const uint64_t most_ns = other_ns + other_ns / 2;
 
-    return others_ns + (longest_ns < most_ns ? longest_ns : most_ns);
+    return others_ns + arc_min(longest_ns, other_ns + other_ns / 2);
 }
 
 /* Where calls of a candidate leave the program fewer cores, it needs longer between them. */
 static uint64_t between_ns(const arc_select_t *select, uint64_t begin_ns)
 {
     const uint64_t call_ns = select->call_ns * ARC_RATIO_ONE / select->steady[select->chosen];
-    const uint64_t most_ns = call_ns / BETWEEN_PART;
-    const uint64_t ns =
-        select->call > 0 && begin_ns > select->end_ns ? begin_ns - select->end_ns : 0;
+    const bool follows = select->call > 0 && begin_ns > select->end_ns;
 
-    return ns < most_ns ? ns : most_ns;
+    return follows ? arc_min(begin_ns - select->end_ns, call_ns / BETWEEN_PART) : 0;
 }
 
 bool arc_select_note(arc_select_t *select, uint64_t begin_ns, uint64_t end_ns, uint64_t took_ns)
@@ -193,16 +191,11 @@ static uint64_t steady_ns(const arc_select_t *select, const uint64_t *values, un
            ARC_RATIO_ONE;
 }
 
-static uint32_t less_of(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* The steady turn of this round took so many times the choice's other turns. */
 static void set_steady(arc_select_t *select, uint64_t ratio)
 {
-    const uint32_t now = ratio < UINT16_MAX ? (uint32_t) ratio : UINT16_MAX;
-    const uint32_t least = less_of(now, less_of(select->went_on[0], select->went_on[1]));
+    const uint32_t now = (uint32_t) arc_min(ratio, UINT16_MAX);
+    const uint32_t least = (uint32_t) arc_min(now, arc_min(select->went_on[0], select->went_on[1]));
     const uint32_t steady = least < LEAST_STEADY ? ARC_RATIO_ONE : least;
     const uint32_t base = steady * ARC_RATIO_ONE / select->steady[select->chosen];
     uint32_t *guess = &select->config.guess[select->chosen];
@@ -278,14 +271,6 @@ static unsigned find_better(const arc_select_t *select)
     return best;
 }
 
-/* What is gained from now on pays for what was overdrawn, so that others can still be tried. */
-static void forgive_debt(arc_select_t *select)
-{
-    const uint64_t share_ns = arc_select_share_ns(select);
-
-    select->cost_ns = select->cost_ns < share_ns ? select->cost_ns : share_ns;
-}
-
 static void switch_to(arc_select_t *select, unsigned better)
 {
     const uint64_t ratio = arc_select_ratio(select, better);
@@ -301,7 +286,8 @@ static void switch_to(arc_select_t *select, unsigned better)
     select->chosen = better;
     select->may_be_stuck = false;
     select->went_on[0] = select->went_on[1] = select->steady[better];
-    forgive_debt(select);
+    /* What is gained from now on pays for what was overdrawn: others can still be tried. */
+    select->cost_ns = arc_min(select->cost_ns, arc_select_share_ns(select));
 }
 
 /* Is there nobody left who may still turn out to be faster? */
