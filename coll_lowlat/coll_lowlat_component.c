@@ -15,12 +15,6 @@
 #include "mca_levels.h"
 #include "mca_pvars.h"
 
-static const char *const algorithm_names[] = {
-#define X(_id, _prefix, _name, ...) _name,
-    LOWLAT_ALGORITHM_TABLE(X)
-#undef X
-};
-
 static void register_pvars(const arc_component_t *component)
 {
     static const lowlat_module_t none; /* of zeros: no calls */
@@ -115,7 +109,7 @@ static void warn_of_settings(const lowlat_component_t *component)
             opal_output(0,
                         "coll_lowlat: coll_lowlat_algorithm %s is ignored: its sums depend on the "
                         "length of the message, and coll_lowlat_reproducible is set",
-                        algorithm_names[algorithm - 1]);
+                        lowlat_algorithm_choices[algorithm]);
         }
     }
 }
@@ -190,8 +184,9 @@ static void lowlat_enabled(arc_module_t *base)
 /* The one symbol that the DSO exports. */
 __attribute__((visibility("default"))) lowlat_component_t mca_coll_lowlat_component = {
     .base = ARC_COMPONENT(lowlat, config, .agreement_tag = MCA_COMPAT_TAG_LOWLAT,
-                          .algorithm_names = algorithm_names, .algorithms = LOWLAT_ALGORITHMS,
-                          .direct = coll_lowlat_direct, .directed = coll_lowlat_directed),
+                          .algorithm_names = lowlat_algorithm_choices + 1,
+                          .algorithms = LOWLAT_ALGORITHMS, .direct = coll_lowlat_direct,
+                          .directed = coll_lowlat_directed),
 };
 _Static_assert((int) LOWLAT_ALGORITHMS <= (int) ARC_TALLY_ALGORITHMS, "a tally row each");
 

@@ -16,7 +16,7 @@ const lowlat_algorithm_t lowlat_algorithms[LOWLAT_ALGORITHMS] = {
 
 /* clang-format off */
 #define X(_id, _prefix, _name, ...) _name,
-static const char *const lowlat_algorithm_choices[] = {
+const char *const lowlat_algorithm_choices[] = {
     "auto", LOWLAT_ALGORITHM_TABLE(X) "none", NULL};
 #undef X
 /* clang-format on */

@@ -61,6 +61,7 @@ enum { LOWLAT_NODES_FIRST = LOWLAT_ALGORITHM_DOUBLING }; /* those before are for
 
 /* The values of the parameter `algorithm`: auto, 1 + an algorithm, or none, between nodes. */
 enum { LOWLAT_ALGORITHM_AUTO = 0, LOWLAT_ALGORITHM_NONE = 1 + LOWLAT_ALGORITHMS };
+extern const char *const lowlat_algorithm_choices[];
 
 /* The values of the parameter `nodes_transport`. */
 enum { LOWLAT_TRANSPORT_AUTO, LOWLAT_TRANSPORT_MESSAGES, LOWLAT_TRANSPORT_PUTS };
