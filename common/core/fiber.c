@@ -161,19 +161,6 @@ static bool map_stack(arc_fiber_t *fiber, size_t stack_bytes, size_t spare_bytes
     return true;
 }
 
-static bool map_any_stack(arc_fiber_t *fiber)
-{
-    size_t stack_bytes = size_of_stack();
-
-    while (!map_stack(fiber, stack_bytes, 0)) {
-        stack_bytes /= 2;
-        if (stack_bytes < LEAST_STACK_BYTES) {
-            return false;
-        }
-    }
-    return true;
-}
-
 arc_fiber_t *arc_fiber_new(unsigned spare_stacks)
 {
     arc_fiber_t *fiber = calloc(1, sizeof *fiber);
@@ -181,9 +168,13 @@ arc_fiber_t *arc_fiber_new(unsigned spare_stacks)
     if (NULL == fiber) {
         return NULL;
     }
-    const size_t stack_bytes = size_of_stack();
-    if (!(0 == spare_stacks ? map_any_stack(fiber)
-                            : map_stack(fiber, stack_bytes, spare_stacks * stack_bytes))) {
+    size_t stack_bytes = size_of_stack();
+    bool mapped = map_stack(fiber, stack_bytes, spare_stacks * stack_bytes);
+    while (!mapped && 0 == spare_stacks && stack_bytes / 2 >= LEAST_STACK_BYTES) {
+        stack_bytes /= 2;
+        mapped = map_stack(fiber, stack_bytes, 0);
+    }
+    if (!mapped) {
         free(fiber);
         return NULL;
     }
