@@ -52,11 +52,11 @@ static lowlat_move_t move_of(bool halves, const lowlat_role_t *role, unsigned st
     const bool adds = step < role->steps;
     const unsigned exchange = adds ? step : 2 * role->steps - 1 - step;
     const unsigned cuts = halves ? exchange + 1 : 0;
+    const unsigned partner = role->position ^ (1u << exchange);
     const lowlat_range_t own = range_before(role->position, cuts, elems, line_elems);
-    const lowlat_range_t partners =
-        range_before(role->position ^ (1u << exchange), cuts, elems, line_elems);
+    const lowlat_range_t partners = range_before(partner, cuts, elems, line_elems);
 
-    return (lowlat_move_t){.node = lowlat_partner(role, exchange),
+    return (lowlat_move_t){.node = lowlat_node_at(role, partner),
                            .sent = adds ? partners : own,
                            .received = adds ? own : partners,
                            .adds = adds,

@@ -78,11 +78,6 @@ static inline unsigned lowlat_node_at(const lowlat_role_t *role, unsigned positi
     return position < role->extras ? 2 * position + role->turn : position + role->extras;
 }
 
-static inline unsigned lowlat_partner(const lowlat_role_t *role, unsigned step)
-{
-    return lowlat_node_at(role, role->position ^ (1u << step));
-}
-
 /* Does our group come after that of our partner in exchange `step`? */
 static inline bool lowlat_is_upper(const lowlat_role_t *role, unsigned step)
 {

@@ -6,12 +6,6 @@
 
 #include "agreement.h"
 
-/* 2^k of the round that is under way. */
-static uint64_t distance_of(const arc_agreement_t *agreement)
-{
-    return UINT64_C(1) << agreement->steps.step;
-}
-
 /* A send that has not ended goes on alone; one that fails nobody will miss. */
 static void send_alone(arc_stream_t *stream, unsigned peer, const uint64_t *words, size_t bytes)
 {
@@ -30,7 +24,7 @@ static unsigned begin_round(arc_steps_t *steps)
                                                      UINT64_MAX};
     arc_agreement_t *agreement = (arc_agreement_t *) steps;
     arc_stream_t *stream = steps->stream;
-    const uint64_t distance = distance_of(agreement);
+    const uint64_t distance = UINT64_C(1) << steps->step;
 
     if (distance >= stream->ranks) {
         return 0;

@@ -26,12 +26,6 @@ typedef struct plan {
     uint16_t *finer; /* the one that is to be reached next; in front of all others */
 } plan_t;
 
-static void plan_free(plan_t *plan)
-{
-    free(plan->finer);
-    free(plan->place);
-}
-
 static bool plan_make(plan_t *plan, unsigned ranks)
 {
     enum { CUTS = LOWLAT_MAX_LEVELS + 1 };
@@ -232,7 +226,8 @@ static bool finish(plan_t *plan, bool made, unsigned rank, lowlat_levels_t *leve
     if (!made) {
         *levels = (lowlat_levels_t){.count = 0};
     }
-    plan_free(plan);
+    free(plan->finer);
+    free(plan->place);
     return made;
 }
 

@@ -113,12 +113,6 @@ static inline void lowlat_prefetch_other_set(const lowlat_task_t *task, size_t b
     }
 }
 
-/* The same for a flag of ours. */
-static inline void lowlat_prefetch_flag(const lowlat_task_t *task, lowlat_flag_t flag)
-{
-    arc_cpu_prefetch_for_write(&task->group->segment[task->group->rank]->flag[flag].value);
-}
-
 /* Of flat algorithms: those of level 0. */
 static inline lowlat_packet_t *lowlat_packet(const lowlat_task_t *task, unsigned rank,
                                              unsigned level)

@@ -153,7 +153,8 @@ static void reduce_block(lowlat_task_t *task)
 static arc_status_t staged_progress(arc_task_t *base)
 {
     lowlat_task_t *task = (lowlat_task_t *) base;
-    const bool prefetches = task->span_bytes <= task->group->prefetch_bytes;
+    const lowlat_group_t *group = task->group;
+    const bool prefetches = task->span_bytes <= group->prefetch_bytes;
 
     while (task->reduced < task->pieces) {
         if (!stage_ahead(task) || !lowlat_all_reached(task, LOWLAT_STAGED, task->reduced + 1)) {
@@ -165,7 +166,7 @@ static arc_status_t staged_progress(arc_task_t *base)
         reduce_block(task);
     }
     if (prefetches) {
-        lowlat_prefetch_flag(task, LOWLAT_STAGED);
+        arc_cpu_prefetch_for_write(&group->segment[group->rank]->flag[LOWLAT_STAGED].value);
     }
     return ARC_OK;
 }

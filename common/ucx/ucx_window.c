@@ -309,22 +309,17 @@ static bool is_mapped(const ucx_worker_t *worker, const ucx_endpoint_t *endpoint
     return UCS_OK == worker->library->ucp_rkey_ptr(endpoint->key, endpoint->base, &mapped);
 }
 
-/* Bytes of our window for each peer: as many as a peer's has for us. */
-static uint64_t window_share(const ucx_window_t *window)
-{
-    return window->window.bytes / window->window.peers;
-}
-
 arc_status_t ucx_window_attach(ucx_window_t *window, unsigned peer, const ucx_card_t *card)
 {
     ucx_worker_t *worker = window->worker;
     const ucx_library_t *library = worker->library;
     ucx_endpoint_t *endpoint = &window->endpoint[peer];
+    /* Bytes of our window for each peer: as many as a peer's has for us. */
+    const uint64_t share = window->window.bytes / window->window.peers;
     ARC_IN_DEFAULT_FLOAT_ENV;
 
     if (card_magic != card->magic || card->address_bytes > sizeof card->address ||
-        card->key_bytes > sizeof card->key ||
-        (card->number + 1) * window_share(window) > card->bytes) {
+        card->key_bytes > sizeof card->key || (card->number + 1) * share > card->bytes) {
         return ARC_UNSUPPORTED;
     }
     endpoint->base = card->base;
