@@ -65,8 +65,8 @@ static inline unsigned arc_slot_bit(arc_slot_t slot)
     return 1U << (unsigned) slot;
 }
 
-/* As users know it: "MPI_Allreduce". */
-static inline const char *arc_slot_call(arc_slot_t slot)
+/* As users know it: "MPI_Allreduce".  `slot`: an arc_slot_t. */
+static inline const char *arc_slot_call(unsigned slot)
 {
     static const char *const calls[ARC_SLOTS] = {
 #define X(_name, _call) _call,

@@ -29,11 +29,6 @@ void arc_report_open(arc_component_t *component)
     component->timed = writes && NULL != component->tally;
 }
 
-static const char *name_of(unsigned slot)
-{
-    return arc_slot_call((arc_slot_t) slot);
-}
-
 /* The name of a file, in which %j, %h, %r and %p stand for what is about the rank. */
 static void expand(const arc_tally_about_t *about, const char *pattern, char *text,
                    size_t text_bytes)
@@ -107,7 +102,7 @@ void arc_report_close(arc_component_t *component)
         .host = host,
         .process = (unsigned long) getpid(),
         .rank = component->rank,
-        .collective = name_of,
+        .collective = arc_slot_call,
         .algorithms = component->algorithm_names,
         .algorithm_count = component->algorithms,
         .wanted = NULL == component->wanted || component->wanted(),
