@@ -4,7 +4,7 @@
 #   gcc              warnings are errors: all tests, side by side those without mpirun, and two and two, with
 #                    waits that yield, those under mpirun that do not measure time
 #   sanitizers       AddressSanitizer and UndefinedBehaviorSanitizer: the pure code's tests, of long tables
-#                    a fifth of the rows, and a few runs of the components under mpirun; not the tests of the source
+#                    an eighth of the rows, and a few runs of the components under mpirun; not the tests of the source
 #                    and the tools, which are the same whatever it is compiled with, nor the longest sweeps
 #   make distcheck   with clang, warnings are errors: the tarball builds, tests its pure code, installs,
 #                    uninstalls and cleans; its simulations are compiled, but are programs that the
@@ -135,7 +135,7 @@ check "$build/gcc" -j"$jobs" TESTS='$(source_tests) $(sim_tests) $(unit_tests) $
 OMPI_MCA_mpi_yield_when_idle=1 check "$build/gcc" -j2 TESTS='$(mpi_tests_beside)'
 check "$build/gcc" TESTS='$(mpi_tests_alone)'
 if step "sanitizers" configured "$build/sanitizers" --enable-sanitizers CFLAGS="-O1 -g1"; then
-    ARC_TEST_SHARE=5 check "$build/sanitizers" -j"$jobs" \
+    ARC_TEST_SHARE=8 check "$build/sanitizers" -j"$jobs" \
         TESTS='$(mpi_tests_alone) $(sim_tests) $(unit_tests) fuzz/test_fuzz.sh'
 fi
 step "make distcheck" make -C "$build/gcc" -j"$jobs" distcheck \
