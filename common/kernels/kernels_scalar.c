@@ -112,7 +112,7 @@ static void fold_halves(const void *const *parts, unsigned n, void *out, size_t 
                                      size_t count, const void *context)                         \
     {                                                                                           \
         (void) context;                                                                         \
-        fold_parts(parts, n, out, count, sizeof(_type), combine_##_op##_##_id);                       \
+        fold_parts(parts, n, out, count, sizeof(_type), combine_##_op##_##_id);                 \
     }
 
 #define HALF_KERNEL(_op, _expression, _id, _type, _format)                                      \
