@@ -13,6 +13,8 @@ import signal
 import subprocess
 import sys
 
+# Who measures in a container or on nodes of tests/cluster is root.
+os.environ["OMPI_ALLOW_RUN_AS_ROOT"] = os.environ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
 PYTHON = "/usr/bin/python3"  # Debian's, whose packages are for it
 CLUSTER = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "cluster", "cluster")
 SHOWN = 2000  # characters of what a program that failed printed last, of each stream
@@ -44,6 +46,19 @@ def missing_packages(*modules):
         if subprocess.run([PYTHON, "-c", f"import {name}"], capture_output=True, check=False).returncode
     ]
     return " and ".join(lacking)
+
+
+class Help(argparse.RawDescriptionHelpFormatter):
+    """Behind an option its default, if it has one."""
+
+    def _get_help_string(self, action):
+        shown = action.default and action.default is not argparse.SUPPRESS
+        return f"{action.help} (default: %(default)s)" if shown else action.help
+
+
+def make_parser(text, **more):
+    """With a script's docstring for its help."""
+    return argparse.ArgumentParser(description=text.partition("Copyright")[0], formatter_class=Help, **more)
 
 
 def positive(text):

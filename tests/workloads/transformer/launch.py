@@ -11,7 +11,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "bench"))
 from benchlib import (  # noqa: E402, F401
-    CLUSTER, PYTHON, cluster, in_turn, missing_packages, print_table, require_component,
+    CLUSTER, PYTHON, cluster, in_turn, make_parser, missing_packages, positive, print_table, require_component,
     run_program,
 )  # fmt: skip
 
@@ -86,15 +86,8 @@ class Place:
 
     def run(self, arguments, program):
         """Rows of words of a program's output, and its exit status."""
-        environment = {
-            **os.environ,
-            "OMPI_ALLOW_RUN_AS_ROOT": "1",
-            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        }
         words = [PYTHON, os.path.join(HERE, f"{program[0]}.py"), *map(str, program[1:])]
-        done = run_program(
-            self.command(arguments) + words, LIMIT_SECONDS + 60, may_fail=True, env=environment
-        )
+        done = run_program(self.command(arguments) + words, LIMIT_SECONDS + 60, may_fail=True)
         rows = [line.split("\t") for line in done.stdout.splitlines()]
         return rows, done.returncode, done.stderr
 
