@@ -1,12 +1,12 @@
 #!/bin/sh
-# The pictures of docs/workloads.md are of the figures that the files of docs/data have now; workloads/plot
+# The pictures of docs/workloads.md and scale.md are of the figures that the files of docs/data have now; workloads/plot
 # draws them, and refuses files in which it does not find what it draws.
 #
 # Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 root=$(cd "${top_srcdir:-../..}" && pwd)
 plot=$root/tests/workloads/plot
 published=$root/docs/data
-shown_in=$root/docs/workloads.md
+pictures=$(ls "$root"/docs/img/workloads_*.png "$root/docs/img/scale_platforms.png")
 largest=81920
 . "${top_srcdir:-../..}/tests/lib/tap.sh"
 
@@ -19,7 +19,7 @@ draws() {
 notices() {
     wanted=$1 edited=$scratch/data/$2.csv script=$3
     shift 3
-    rm -rf "$scratch/data" && mkdir "$scratch/data" && cp "$published"/workloads_*.csv "$scratch/data" &&
+    rm -rf "$scratch/data" && mkdir "$scratch/data" && cp "$published"/*.csv "$scratch/data" &&
         sed -i "$script" "$edited" && ! cmp -s "$published/$(basename "$edited")" "$edited" &&
         ! draws --data "$scratch/data" "$@" && grep -qF -e "$wanted" "$scratch/err" &&
         [ -z "$(ls "$scratch" | grep png)" ]
@@ -27,16 +27,16 @@ notices() {
 
 draws_all() {
     draws || return 1
-    for picture in "$root"/docs/img/workloads_*.png; do
+    for picture in $pictures; do
         drawn=$scratch/$(basename "$picture")
         [ -s "$drawn" ] && [ "$(wc -c <"$drawn")" -le $largest ] || return 1
     done
-    [ "$(ls "$scratch"/*.png | wc -l)" -eq "$(ls "$root"/docs/img/workloads_*.png | wc -l)" ] && draws --check
+    [ "$(ls "$scratch"/*.png | wc -l)" -eq "$(echo "$pictures" | wc -l)" ] && draws --check
 }
 
 shows_all() {
-    for picture in "$root"/docs/img/workloads_*.png; do
-        if ! grep -q "^!\[.*\](img/$(basename "$picture"))" "$shown_in"; then
+    for picture in $pictures; do
+        if ! grep -q "!\[.*\](img/$(basename "$picture"))" "$root/docs/workloads.md" "$root/docs/scale.md"; then
             echo "$picture" >"$scratch/err"
             return 1
         fi
