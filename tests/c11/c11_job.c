@@ -94,7 +94,6 @@ static void prepare(void *context, unsigned char *memory)
 
 static arc_status_t run_task(void *context, lowlat_task_t *task)
 {
-    (void) context;
     while (ARC_IN_PROGRESS == task->task.ops->progress(&task->task)) {
         if (!c11_polled_in_vain()) {
             return ARC_ERR_TIMEOUT;

@@ -21,18 +21,16 @@ static struct {
 
 static const unsigned number_at_peer[] = {0};
 
+/* The request has ended. */
 static arc_status_t put(arc_window_t *window, unsigned peer, size_t offset, const void *source,
                         size_t bytes, arc_window_request_t *request)
 {
-    (void) peer;
-    (void) request; /* it has ended */
     c11_put(job.window[window == job.window].base + offset, source, bytes);
     return ARC_OK;
 }
 
 static arc_status_t fence(arc_window_t *window)
 {
-    (void) window;
     if (!job.what->ignores_fences) {
         c11_fence_puts();
     }
@@ -43,7 +41,6 @@ static const arc_window_ops_t ops = {.put = put, .fence = fence};
 
 static void prepare(void *context, unsigned char *memory)
 {
-    (void) context;
     for (unsigned rank = 0; rank < RANKS; ++rank) {
         arc_put_ring_t *ring = &job.ring[rank];
         job.window[rank] = (arc_window_t){.ops = &ops,
@@ -85,7 +82,6 @@ static void body(void *context, unsigned rank)
     unsigned received = 0;
     bool waits = false;
 
-    (void) context;
     while ((sent < to_send || received < to_receive) && (!waits || c11_polled_in_vain())) {
         arc_put_fragment_t fragment = {.bytes = 0};
         waits = true;

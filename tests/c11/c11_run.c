@@ -96,7 +96,6 @@ static bool choose_again(void)
 
 static void run_rank(void *context)
 {
-    (void) context;
     c11_the.run->body(c11_the.run->context, c11_the.now);
     c11_self()->ended = true;
 }

@@ -263,7 +263,6 @@ const char *model_job_name(unsigned number)
 
 static void complain(void *context, const char *what)
 {
-    (void) context;
     fprintf(stderr, "model: %s\n", what);
 }
 

@@ -211,7 +211,6 @@ static arc_status_t receive_message(arc_stream_t *base, unsigned peer, void *buf
 static arc_status_t test_message(arc_stream_t *base, arc_stream_request_t *request)
 {
     operation_t *operation = request->handle;
-    (void) base;
 
     if (&sent_at_once == operation) {
         request->handle = NULL;
@@ -241,7 +240,6 @@ static arc_status_t test_message(arc_stream_t *base, arc_stream_request_t *reque
 
 static void abort_message(arc_stream_t *base, arc_stream_request_t *request)
 {
-    (void) base;
     request->handle = NULL;
 }
 
@@ -278,7 +276,6 @@ static void run_actor(int argc, char **argv)
     link_stream_t streams[LOWLAT_EXCHANGES];
     arc_stream_t *bases[LOWLAT_EXCHANGES];
 
-    (void) argc;
     for (unsigned i = 0; i < LOWLAT_EXCHANGES; ++i) {
         streams[i] = (link_stream_t){
             .base = {.ops = &stream_ops, .rank = actor.node, .ranks = setting.nodes},

@@ -99,7 +99,6 @@ static void *get(const network_job_t *job, size_t bytes)
 static void add_nothing(const void *const *parts, unsigned count, void *sum, size_t elems,
                         const void *context)
 {
-    (void) parts, (void) sum;
     **(size_t *const *) context += (count - 1) * elems * sizeof(float);
 }
 
@@ -107,7 +106,6 @@ static void add_nothing(const void *const *parts, unsigned count, void *sum, siz
 
 static size_t capacity(const exchange_coder_t *base, const exchange_message_t *message)
 {
-    (void) base;
     return INT8_HEADER_BYTES +
            arc_divide_up(message->span.elems, INT8_BLOCK) * (size_t) INT8_BLOCK_BYTES;
 }
@@ -115,28 +113,24 @@ static size_t capacity(const exchange_coder_t *base, const exchange_message_t *m
 static arc_status_t check(const exchange_coder_t *base, const exchange_message_t *message,
                           const void *buffer, size_t bytes)
 {
-    (void) buffer;
     return bytes == capacity(base, message) ? ARC_OK : ARC_ERR_PROTOCOL;
 }
 
 static size_t encode(exchange_coder_t *base, const exchange_message_t *message,
                      const exchange_sum_t *x, void *buffer)
 {
-    (void) x, (void) buffer;
     return capacity(base, message);
 }
 
 static void add(exchange_coder_t *base, const exchange_message_t *message, const void *buffer,
                 const exchange_sum_t *x, exchange_sum_t *sum)
 {
-    (void) buffer, (void) x, (void) sum;
     ((coder_t *) base)->added_bytes += message->span.elems * sizeof(float);
 }
 
 static size_t hop(exchange_coder_t *base, const exchange_message_t *received, const void *buffer,
                   const exchange_sum_t *x, const exchange_message_t *sent, void *to)
 {
-    (void) buffer, (void) x, (void) to;
     ((coder_t *) base)->added_bytes += received->span.elems * sizeof(float);
     return capacity(base, sent);
 }
@@ -144,7 +138,6 @@ static size_t hop(exchange_coder_t *base, const exchange_message_t *received, co
 static void store_total(exchange_coder_t *base, const exchange_message_t *message,
                         const void *buffer)
 {
-    (void) base, (void) message, (void) buffer;
 }
 
 static const exchange_coder_ops_t coder_ops = {.capacity = capacity,
