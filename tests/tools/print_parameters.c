@@ -21,11 +21,13 @@ enum { TEXT_BYTES = 256, MAX_COLUMNS = 6 };
 typedef struct table {
     const char *name;
     const char *title; /* in parameters.md; NULL: more rows of the table before */
-    const char *intro; /* below the title */
     const char *heads[MAX_COLUMNS + 1];
     void (*print_rows)(const struct table *table);
+    /* Of parameters: those of coll_<component>, or those of both components that it has, too. */
+    const char *component;
+    const arc_param_t *params;
+    bool of_both;
 } table_t;
-
 static bool as_man;
 
 /* In a man page what is between backticks is bold. */
@@ -76,43 +78,26 @@ static void print_row(const table_t *table, const char *const *cells)
     putchar('\n');
 }
 
-/* Those of coll_<component>, or those of both components that it has, too. */
-static void print_params(const table_t *table, const char *component, const arc_param_t *params,
-                         bool of_both)
+static void print_params(const table_t *table)
 {
-    for (size_t i = 0; NULL != params[i].name; ++i) {
+    for (const arc_param_t *param = table->params; NULL != param->name; ++param) {
         char value[TEXT_BYTES];
         char allowed[TEXT_BYTES];
         char name[TEXT_BYTES];
         char quoted[TEXT_BYTES + 2];
-        const char level[] = {(char) ('0' + params[i].level), '\0'};
+        const char level[] = {(char) ('0' + param->level), '\0'};
 
-        if (arc_param_of_both(params[i].name) != of_both) {
+        if (arc_param_of_both(param->name) != table->of_both) {
             continue;
         }
-        arc_param_name(component, params[i].name, name, sizeof name);
+        arc_param_name(table->component, param->name, name, sizeof name);
         snprintf(quoted, sizeof quoted, "`%s`", name);
-        arc_param_print(&params[i], params[i].default_value, value, sizeof value);
-        arc_param_describe(&params[i], allowed, sizeof allowed);
+        arc_param_print(param, param->default_value, value, sizeof value);
+        arc_param_describe(param, allowed, sizeof allowed);
         print_row(table, (const char *[]){quoted, value, allowed,
-                                          ARC_PARAM_SCOPE_LOCAL == params[i].scope ? "each" : "all",
-                                          level, params[i].help});
+                                          ARC_PARAM_SCOPE_LOCAL == param->scope ? "each" : "all",
+                                          level, param->help});
     }
-}
-
-static void print_both(const table_t *table)
-{
-    print_params(table, "lowlat", lowlat_params, true);
-}
-
-static void print_lowlat(const table_t *table)
-{
-    print_params(table, "lowlat", lowlat_params, false);
-}
-
-static void print_quant(const table_t *table)
-{
-    print_params(table, "quant", quant_params, false);
 }
 
 static void print_algorithm(const table_t *table, const char *component, const char *name,
@@ -184,37 +169,29 @@ static void print_keys(const table_t *table)
             "`MPI_Comm_set_info` what it got from `MPI_Comm_get_info`."});
 }
 
-#define PARAMETER_HEADS                                                     \
-    {                                                                       \
-        "parameter", "default", "allowed", "ranks", "level", "what it does" \
-    }
+/* clang-format off */
+#define PARAMETERS "parameter", "default", "allowed", "ranks", "level", "what it does"
+#define ALGORITHMS "algorithm", "component", "what it is"
+#define VARIABLES "variable", "what it is"
 static const table_t tables[] = {
-    {"both", "Both components", "", PARAMETER_HEADS, print_both},
-    {"lowlat", "coll_lowlat", "", PARAMETER_HEADS, print_lowlat},
-    {"quant", "coll_quant", "", PARAMETER_HEADS, print_quant},
-    {"lowlat_algorithms",
-     "Algorithms",
-     "",
-     {"algorithm", "component", "what it is"},
-     print_lowlat_algorithms},
-    {"quant_algorithms",
-     NULL,
-     "",
-     {"algorithm", "component", "what it is"},
-     print_quant_algorithms},
-    {"lowlat_pvars",
-     "Performance variables of MPI_T",
-     "Each is bound to a communicator. Counters count from the allocation of the handle.\n\n",
-     {"variable", "what it is"},
-     print_lowlat_pvars},
-    {"quant_pvars", NULL, "", {"variable", "what it is"}, print_quant_pvars},
-    {"keys", "Communicator info keys", "", {"key", "values", "what it does"}, print_keys},
+    {"both", "Both components", {PARAMETERS}, print_params, "lowlat", lowlat_params, true},
+    {"lowlat", "coll_lowlat", {PARAMETERS}, print_params, "lowlat", lowlat_params, false},
+    {"quant", "coll_quant", {PARAMETERS}, print_params, "quant", quant_params, false},
+    {"lowlat_algorithms", "Algorithms", {ALGORITHMS}, print_lowlat_algorithms, NULL, NULL, false},
+    {"quant_algorithms", NULL, {ALGORITHMS}, print_quant_algorithms, NULL, NULL, false},
+    {"lowlat_pvars", "Performance variables of MPI_T\n\n"
+     "Each is bound to a communicator. Counters count from the allocation of the handle.",
+     {VARIABLES}, print_lowlat_pvars, NULL, NULL, false},
+    {"quant_pvars", NULL, {VARIABLES}, print_quant_pvars, NULL, NULL, false},
+    {"keys", "Communicator info keys", {"key", "values", "what it does"}, print_keys,
+     NULL, NULL, false},
 };
+/* clang-format on */
 enum { TABLES = sizeof tables / sizeof tables[0] };
 
 static void print_head(const table_t *table)
 {
-    printf("\n## %s\n\n%s|", table->title, table->intro);
+    printf("\n## %s\n\n|", table->title);
     for (size_t column = 0; NULL != table->heads[column]; ++column) {
         printf(" %s |", table->heads[column]);
     }
@@ -261,22 +238,15 @@ int main(int argc, char **argv)
     if (argc > 1) {
         return print_page(argv[1]);
     }
-    puts("# Parameters\n\n"
-         "Made by `make docs` of `common/core/common_params.def`, `coll_lowlat/lowlat_params.def` "
-         "and\n"
-         "`coll_quant/policy/quant_params.def`. `ompi_info --param coll lowlat --level 9` prints "
-         "the "
-         "same, with arc in place of\n"
-         "lowlat those of both components. Set them as any Open MPI parameter: `mpirun --mca NAME "
-         "VALUE`, the environment\n"
-         "variable `OMPI_MCA_NAME`, or a line in `~/.openmpi/mca-params.conf`. \"ranks\": whether "
-         "all "
-         "must have the same value, or\n"
-         "each may have its own; where values differ that must not, the component stays out of the "
-         "communicator and says so (but\n"
-         "see tuning.md about priorities). Each component reports a value that is not allowed on "
-         "rank 0; "
-         "the default is used.");
+    puts("# Parameters\n\nMade by `make docs` of `common/core/common_params.def`, "
+         "`coll_lowlat/lowlat_params.def` and\n`coll_quant/policy/quant_params.def`. `ompi_info "
+         "--param coll lowlat --level 9` prints the same, with arc in place of\nlowlat those of "
+         "both components. Set them as any Open MPI parameter: `mpirun --mca NAME VALUE`, the "
+         "environment\nvariable `OMPI_MCA_NAME`, or a line in `~/.openmpi/mca-params.conf`. "
+         "\"ranks\": whether all must have the same value, or\neach may have its own; where "
+         "values differ that must not, the component stays out of the communicator and says so "
+         "(but\nsee tuning.md about priorities). Each component reports a value that is not "
+         "allowed on rank 0; the default is used.");
     for (size_t table = 0; table < TABLES; ++table) {
         if (NULL != tables[table].title) {
             print_head(&tables[table]);
