@@ -25,6 +25,12 @@ ok_if() {
     result $? "$about" "$scratch/err" "$scratch/out"
 }
 
+# clean TEXT: fine when $scratch/faults is empty
+clean() {
+    test ! -s "$scratch/faults"
+    result $? "$1" "$scratch/faults"
+}
+
 # skip TEXT: a case that cannot run here, and why
 skip() {
     count=$((count + 1))

@@ -34,17 +34,11 @@ history() {
         }'
 }
 
-# point TEXT: fine when $scratch/faults is empty
-point() {
-    test ! -s "$scratch/faults"
-    result $? "$1" "$scratch/faults"
-}
-
 printf '%s\n' 'aa	9	docs: say how' 'bb	9	no area' 'cc	9	docs: A capital' 'dd	9	docs: ends with a point.' \
     'ee	9	docs: added a word' 'ff	0	docs: say nothing else' \
     'gg	9	docs: say so much that the line is far longer than sixty columns' | judge | cut -d: -f1 >"$scratch/found"
 printf '%s\n' bb cc dd ee ff gg | diff - "$scratch/found" >"$scratch/faults"
-point "a message that breaks a rule is found"
+clean "a message that breaks a rule is found"
 
 about="messages of commits have an area, an imperative and a reason"
 if [ ! -e "$root/.git" ]; then
@@ -58,6 +52,6 @@ else
         history --since="$base_date" >"$scratch/history"
     fi
     judge <"$scratch/history" >"$scratch/faults"
-    point "$about ($(wc -l <"$scratch/history") of them)"
+    clean "$about ($(wc -l <"$scratch/history") of them)"
 fi
 tap_done

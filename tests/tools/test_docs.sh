@@ -24,8 +24,7 @@ test -s "$scratch/in_pages" && test ! -s "$scratch/faults"
 result $? "each name of parameters.md is in one man page" "$scratch/faults"
 if command -v groff >/dev/null; then
     groff -man -Tascii -ww "$scratch"/*.7 2>&1 >/dev/null | head -n 20 >"$scratch/faults"
-    test ! -s "$scratch/faults"
-    result $? "groff has nothing to say about the man pages" "$scratch/faults"
+    clean "groff has nothing to say about the man pages"
 else
     skip "groff has nothing to say about the man pages: no groff"
 fi
@@ -37,8 +36,7 @@ cat "$root/README.md" "$root"/docs/*.md | grep -oE 'coll_(arc|lowlat|quant)_[a-z
         esac
         grep -q "\`$name\`" "$generated" || echo "$name"
     done >"$scratch/faults"
-test ! -s "$scratch/faults"
-result $? "documents name only parameters that exist" "$scratch/faults"
+clean "documents name only parameters that exist"
 
 ! grep -nE '@[A-Z]+@' "$root/README.md" "$root"/docs/*.md >"$scratch/faults"
 result $? "nothing in the documents waits to be filled in" "$scratch/faults"
@@ -63,8 +61,7 @@ faults() {
 }
 
 for file in "$root"/docs/data/*; do faults "$file"; done >"$scratch/faults"
-test ! -s "$scratch/faults"
-result $? "files of docs/data say where they are from" "$scratch/faults"
+clean "files of docs/data say where they are from"
 
 # finds TEXT FAULT SCRIPT: after this script of sed a file has this fault and no other
 finds() {

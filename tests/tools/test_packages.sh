@@ -15,9 +15,8 @@ else
     # shellcheck disable=SC2086 # a list
     apt-cache show $check_packages 2>/dev/null | sed -n 's/^Package: //p' >"$scratch/known"
     # shellcheck disable=SC2086
-    printf '%s\n' $check_packages | grep -vxF -f "$scratch/known" >"$scratch/unknown"
-    test ! -s "$scratch/unknown"
-    result $? "$known" "$scratch/unknown"
+    printf '%s\n' $check_packages | grep -vxF -f "$scratch/known" >"$scratch/faults"
+    clean "$known"
 fi
 
 # with_installed NAME...: install_packages where these are there; what it asks for is in asked.
