@@ -419,18 +419,13 @@ static bool is_another(const struct cut *cut, size_t bytes)
 static void name_way(floor_way_t *way, const struct shape *shape, const struct manner *manner,
                      const struct cut *cut, const struct poll *poll)
 {
-    if (shape->exchange == exchange_line) {
-        (void) snprintf(way->name, sizeof way->name, "%s,%s", shape->name, poll->name);
-    } else if (shape->exchange == exchange_in_place) {
-        (void) snprintf(way->name, sizeof way->name, "%s,%s,%s", shape->name, cut->name,
-                        poll->name);
-    } else if (!shape->in_arena) {
-        (void) snprintf(way->name, sizeof way->name, "%s,%s,%s", shape->name, manner->name,
-                        poll->name);
-    } else {
-        (void) snprintf(way->name, sizeof way->name, "%s,%s,%s,%s", shape->name, manner->name,
-                        cut->name, poll->name);
-    }
+    const bool is_in_place = shape->exchange == exchange_in_place;
+    const bool has_manner = !is_in_place && shape->exchange != exchange_line;
+    const bool has_cut = is_in_place || shape->in_arena;
+
+    (void) snprintf(way->name, sizeof way->name, "%s%s%s%s%s,%s", shape->name,
+                    has_manner ? "," : "", has_manner ? manner->name : "", has_cut ? "," : "",
+                    has_cut ? cut->name : "", poll->name);
 }
 
 unsigned floor_ways_list(const floor_kernels_t *kernels, size_t count, floor_way_t *ways)
