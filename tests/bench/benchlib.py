@@ -98,6 +98,14 @@ def in_turn(items, rounds):
         yield from items[first:] + items[:first]
 
 
+def collect(items, rounds, run):
+    """{item: what run(item) gave in each round}"""
+    found = {item: [] for item in items}
+    for item in in_turn(list(items), rounds):
+        found[item].append(run(item))
+    return found
+
+
 @contextlib.contextmanager
 def cluster(name, nodes, rate, needed=True):
     """

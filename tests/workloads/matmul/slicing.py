@@ -97,6 +97,7 @@ class Product:
     def slice(self, name):
         return tuple(self.spans[dim] for dim in SIDES[name])
 
+
 def pieces(layouts, dim, begin, end):
     """A span of a dimension, cut at the bounds of all tiles."""
     cuts = {begin, end}
