@@ -14,189 +14,104 @@ root=${top_srcdir:-../..}
 cd "$root" || exit 1
 . tests/lib/tap.sh
 
+command -v python3 >/dev/null || skip_all "needs python3"
+cat >"$scratch/draw.py" <<'END'
+import collections, os, pathlib, re, sys
+
+# Comments, and what is between quotes, make no arrows; a line that goes on is one.
+TEXT = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])+\'|\\\n', re.S)
+BEFORE = re.compile(r"^\s*(?:[A-Z][A-Z_0-9]*\([^()]*\)\s*|__attribute__\(\([^;]*\)\)\s*)+")
+rooms, names, declarer, definer, local_names = set(), set(), {}, {}, set()
+arrows = collections.defaultdict(lambda: collections.defaultdict(set))  # {from: {to: why}}
+
+
+def note_names(room, text):
+    """Every name in the text but those of fields and structures."""
+    text = re.sub(r"(\.|->|struct +|enum +)[A-Za-z_]\w*", " ", text)
+    for name in re.findall(r"\b[A-Za-z]+_\w*", text):
+        if not re.fullmatch("mca_coll_[a-z]+_component", name):
+            names.add((room, name))
+
+
+def define(room, is_header, head, end):
+    """
+    "int f(void)" before a brace, "int v" before a semicolon or a value.  What a header declares and nobody defines in
+    so many words is what a macro of the same room makes.  A name of one word is none of the product.
+    """
+    head = BEFORE.sub("", head)
+    is_function = end != "=" and "(" in head
+    name = head.partition("(")[0] if is_function else head
+    name = re.sub(r"\[[^]]*\]| +$", "", name)
+    if (found := re.search(r"[ *]([A-Za-z0-9]+_\w+)$", name)) and not re.search(
+        r"[()]|\b(typedef|struct [a-z_]+|enum [a-z_]+)$", name
+    ):
+        name = found[1]
+        if re.search(r"\btypedef ", head):
+            pass  # a type makes no arrow
+        elif re.search(r"\bextern ", head) or (is_function and end == ";"):
+            if is_header:
+                declarer[name] = room
+        elif is_function if is_header else not re.search(r"\bstatic ", head):
+            definer[name] = room if definer.get(name, room) == room else "several"
+        else:
+            local_names.add((room, name))
+    return "static " if end == "=" or (end == "{" and not is_function) else ""
+
+
+def read(path):
+    room, is_header, text = path.stem, path.suffix == ".h", path.read_text()
+    rooms.add(room)
+    for header in re.findall(r'^# *include "(?:.*/)?(\w+)\.h"', text, re.M):
+        arrows[room][header].add("includes")
+    lines = TEXT.sub(lambda found: "0" if found[0][0] in "\"'" else " ", text).split("\n")
+    for line in lines:
+        note_names(room, line if line.startswith("#") else "")
+    # Outside of braces a text up to a brace, a semicolon or a value may define something, and makes no arrow.
+    depth, is_value, head = 0, False, ""
+    for piece in re.split("([{};=])", " ".join(line for line in lines if not line.startswith("#"))):
+        if piece == "{":
+            head = define(room, is_header, head, piece) if depth == 0 else head
+            depth += 1
+        elif piece == "}":
+            depth -= 1
+        elif piece in (";", "=") and depth == 0:
+            head = define(room, is_header, head, piece)
+            is_value = piece == "="
+        elif depth == 0 and not is_value:
+            head += piece
+        else:
+            note_names(room, piece)
+
+
+def reach(room, seen):
+    for other in arrows[room]:
+        if other not in seen:
+            seen.add(other)
+            reach(other, seen)
+    return seen
+
+
+for folder in sys.argv[1:]:
+    for path in sorted(pathlib.Path(folder).rglob("*.[ch]")):
+        if "compat" not in path.parts:
+            read(path)
+for room, name in names:
+    if (room, name) not in local_names:
+        arrows[room][definer.get(name, declarer.get(name))].add(name)
+for room in rooms:
+    arrows[room] = {other: why for other, why in arrows[room].items() if other in rooms and other != room}
+    if os.environ.get("ARROWS") == "1":
+        for other, reasons in arrows[room].items():
+            print(*(f"arrow {room} {other} {why}\n" for why in reasons), sep="", end="")
+reached = {room: reach(room, set()) for room in rooms}
+circles = {tuple(sorted(other for other in reached[room] if room in reached[other])) for room in rooms}
+print(*(f"circle {' '.join(circle)}\n" for circle in sorted(circles) if circle), sep="", end="")
+print("counts", len(rooms), sum(map(len, arrows.values())))
+END
+
 # draw FOLDER...: "circle ROOMS" for each circle, sorted, and "counts ROOMS ARROWS"; with ARROWS=1 each arrow.
 draw() {
-    find "$@" -path '*/compat/*' -prune -o -name '*.[ch]' -print | sort | xargs awk -v print_arrows="${ARROWS:-0}" '
-    FNR == 1 {
-        room = FILENAME
-        sub(/.*\//, "", room)
-        is_header = room ~ /\.h$/
-        sub(/\.[ch]$/, "", room)
-        rooms[room]
-        depth = comment = continued = is_value = 0
-        head = ""
-    }
-    {
-        line = $0
-        if (line ~ /^# *include "/) {
-            split(line, parts, "\"")
-            sub(/.*\//, "", parts[2])
-            if (sub(/\.h$/, "", parts[2])) {
-                includes[room, parts[2]]
-            }
-            next
-        }
-        strip_comments()
-        directive = continued || line ~ /^#/
-        continued = directive && line ~ /\\$/
-        if (directive) {
-            note_names(line)
-            next
-        }
-        # Outside of braces a text up to a brace, a semicolon or a value may define something, and makes no arrow.
-        inside = depth > 0 || is_value ? line : ""
-        for (i = 1; i <= length(line); ++i) {
-            c = substr(line, i, 1)
-            if (c == "{") {
-                if (depth == 0) {
-                    define(c)
-                }
-                inside = inside substr(line, i)
-                ++depth
-            } else if (c == "}") {
-                --depth
-            } else if (depth == 0 && (c == ";" || c == "=")) {
-                define(c)
-                is_value = c == "="
-                inside = inside (is_value ? substr(line, i) : "")
-            } else if (depth == 0 && !is_value) {
-                head = head c
-            }
-        }
-        head = head " "
-        note_names(inside)
-    }
-
-    # Every name in the text but those of fields and structures.
-    function note_names(text, count, words, i)
-    {
-        gsub(/(\.|->|struct +|enum +)[A-Za-z_][A-Za-z_0-9]*/, " ", text)
-        count = split(text, words, /[^A-Za-z_0-9]+/)
-        for (i = 1; i <= count; ++i) {
-            if (words[i] ~ /^[A-Za-z]+_/ && words[i] !~ /^mca_coll_[a-z]+_component$/) {
-                names[room, words[i]]
-            }
-        }
-    }
-
-    # Without comments and the insides of strings.
-    function strip_comments(rest, out, at)
-    {
-        gsub(/\047(\\.|[^\047\\])+\047/, "0", line)
-        gsub(/"(\\.|[^"\\])*"/, "0", line)
-        rest = line
-        while (rest != "") {
-            if (comment) {
-                at = index(rest, "*/")
-                rest = at ? substr(rest, at + 2) : ""
-                comment = !at
-            } else {
-                at = index(rest, "/*")
-                out = out (at ? substr(rest, 1, at - 1) : rest)
-                rest = at ? substr(rest, at + 2) : ""
-                comment = at > 0
-            }
-        }
-        line = out
-    }
-
-    # "int f(void)" before a brace, "int v" before a semicolon or a value.  What a header declares and nobody
-    # defines in so many words is what a macro of the same room makes.  A name of one word is none of the product.
-    function define(end, name, is_function)
-    {
-        sub(/^ *([A-Z][A-Z_0-9]*\([^()]*\) *|__attribute__\(\([^;]*\)\) *)+/, "", head)
-        name = head
-        is_function = end != "=" && sub(/\(.*/, "", name)
-        gsub(/\[[^]]*\]| +$/, "", name)
-        if (name ~ /[ *][A-Za-z0-9]+_[A-Za-z_0-9]+$/ && name !~ /[()]|(^| )(typedef|struct [a-z_]+|enum [a-z_]+)$/) {
-            sub(/.*[ *]/, "", name)
-            if (head ~ /(^| )typedef /) {
-                # A type makes no arrow.
-            } else if (head ~ /(^| )extern / || (is_function && end == ";")) {
-                if (is_header) {
-                    declarer[name] = room
-                }
-            } else if (is_header ? is_function : head !~ /(^| )static /) {
-                definer[name] = definer[name] == "" || definer[name] == room ? room : "several"
-            } else {
-                local_name[room, name]
-            }
-        }
-        head = end == "{" && !is_function || end == "=" ? "static " : ""
-    }
-
-    # Tarjan: `low` of a room is the first one on the stack that it reaches.
-    function visit(room, next_rooms, count, i, to, circle, size)
-    {
-        number[room] = low[room] = ++visited
-        stack[++height] = room
-        on_stack[room] = 1
-        count = split(reaches[room], next_rooms, " ")
-        for (i = 1; i <= count; ++i) {
-            to = next_rooms[i]
-            if (!(to in number)) {
-                visit(to)
-            }
-            if (on_stack[to] && low[to] < low[room]) {
-                low[room] = low[to]
-            }
-        }
-        if (low[room] == number[room]) {
-            do {
-                to = stack[height--]
-                on_stack[to] = 0
-                circle = circle " " to
-                ++size
-            } while (to != room)
-            if (size > 1) {
-                print "circle" circle
-            }
-        }
-    }
-
-    function arrow(from, to, why)
-    {
-        if (from != to && (to in rooms)) {
-            if (!((from, to) in drawn)) {
-                drawn[from, to]
-                reaches[from] = reaches[from] " " to
-                ++arrows
-            }
-            if (print_arrows) {
-                print "arrow", from, to, why
-            }
-        }
-    }
-
-    END {
-        for (name in declarer) {
-            if (!(name in definer)) {
-                definer[name] = declarer[name]
-            }
-        }
-        for (pair in includes) {
-            split(pair, ends, SUBSEP)
-            arrow(ends[1], ends[2], "includes")
-        }
-        for (pair in names) {
-            split(pair, ends, SUBSEP)
-            if ((ends[2] in definer) && !(pair in local_name) && definer[ends[2]] != "several") {
-                arrow(ends[1], definer[ends[2]], ends[2])
-            }
-        }
-        for (room in rooms) {
-            ++all
-            if (!(room in number)) {
-                visit(room)
-            }
-        }
-        print "counts", all, arrows + 0
-    }' | while read -r kind names; do
-        case $kind in
-        circle) echo "circle $(echo "$names" | tr ' ' '\n' | sort | xargs)" ;;
-        *) echo "$kind $names" ;;
-        esac
-    done | sort
+    python3 "$scratch/draw.py" "$@"
 }
 
 # is TEXT EXPECTED FOUND
