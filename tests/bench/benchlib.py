@@ -115,9 +115,7 @@ def cluster(name, nodes, rate, needed=True):
     words = [CLUSTER, "--name", name]
     if needed:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # by way of finally
-        up = subprocess.run(
-            [*words, "up", str(nodes), rate], stdin=subprocess.DEVNULL, capture_output=True, text=True
-        )
+        up = subprocess.run([*words, "up", str(nodes), rate], stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if up.returncode != 0:
             print(f"no nodes: {up.stderr.strip()}", file=sys.stderr)
             sys.exit(up.returncode)

@@ -101,9 +101,7 @@ def inside_node(model, local, size):
 def hierarchical(model, nodes, local, size):
     """(3) + (4) + (5) with (4) corrected: each step between nodes moves the whole share M/G."""
     share = size / local
-    return inside_node(model, local, size) + doubling_steps(
-        model, model.inter, nodes, share, model.eta * share
-    )
+    return inside_node(model, local, size) + doubling_steps(model, model.inter, nodes, share, model.eta * share)
 
 
 def hierarchical_printed(model, nodes, local, size):
@@ -153,9 +151,7 @@ def crossover(model, small, large, nodes, local, least=1, most=CROSSOVER_MAX_BYT
     """
 
     def small_wins(size):
-        return ALGORITHMS[small](model, nodes, local, size) < ALGORITHMS[large](
-            model, nodes, local, size
-        )
+        return ALGORITHMS[small](model, nodes, local, size) < ALGORITHMS[large](model, nodes, local, size)
 
     if not small_wins(least) or small_wins(most):
         return None

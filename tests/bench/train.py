@@ -44,19 +44,14 @@ WRONG_LABELS = 0.05
 def make_parser(text, epochs, samples, rate):
     """With the options that each training has."""
     parser = argparse.ArgumentParser(
-        description=text.partition("Copyright")[0],
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=text.partition("Copyright")[0], formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--seed", type=int, default=1, help="default: %(default)s")
     parser.add_argument("--epochs", type=int, default=epochs, help="default: %(default)s")
-    parser.add_argument(
-        "--samples", type=int, default=samples, help="to learn from, of all ranks (%(default)s)"
-    )
+    parser.add_argument("--samples", type=int, default=samples, help="to learn from, of all ranks (%(default)s)")
     parser.add_argument("--held-out", type=int, default=4096, help="samples (%(default)s)")
     parser.add_argument("--batch", type=int, default=32, help="of each rank (%(default)s)")
-    parser.add_argument(
-        "--rate", type=float, default=rate, help="of learning, at first (%(default)s)"
-    )
+    parser.add_argument("--rate", type=float, default=rate, help="of learning, at first (%(default)s)")
     return parser
 
 
@@ -69,12 +64,8 @@ def parsed(parser):
 
 def parse_arguments():
     parser = make_parser(__doc__, epochs=5, samples=16384, rate=0.05)
-    parser.add_argument(
-        "--hidden", type=int, default=256, help="units in each hidden layer (%(default)s)"
-    )
-    parser.add_argument(
-        "--update", choices=["all", "shards", "copies"], default="all", help="%(default)s"
-    )
+    parser.add_argument("--hidden", type=int, default=256, help="units in each hidden layer (%(default)s)")
+    parser.add_argument("--update", choices=["all", "shards", "copies"], default="all", help="%(default)s")
     parser.add_argument("--momentum", type=float, default=0.9, help="default: %(default)s")
     return parsed(parser)
 

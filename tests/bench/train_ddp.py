@@ -140,9 +140,7 @@ def generate(arguments):
         labels = (numpy.tanh(inner) @ outer).argmax(axis=1)
         other = generator.integers(0, CLASSES, count)
         labels = numpy.where(generator.random(count) < wrong, other, labels)
-        shards.append(
-            [torch.from_numpy(data[WORLD.rank :: WORLD.size].copy()) for data in (samples, labels)]
-        )
+        shards.append([torch.from_numpy(data[WORLD.rank :: WORLD.size].copy()) for data in (samples, labels)])
     return shards
 
 

@@ -106,9 +106,7 @@ class Place:
             if status != 0:
                 sys.exit(report)
             with open(self.learned, "w", encoding="utf-8") as file:
-                file.writelines(
-                    line + "\n" for line in report.splitlines() if line.startswith("ranks=")
-                )
+                file.writelines(line + "\n" for line in report.splitlines() if line.startswith("ranks="))
 
     def arguments(self, configuration):
         arguments = CONFIGURATIONS[configuration]

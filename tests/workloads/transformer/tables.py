@@ -188,9 +188,7 @@ def residual(options, place, held_out):
             row.append(f"{1e3 * best['apart']:.2f}")
             row += [ratio(best["apart"] / best[way]) for way in ways[1:]]
             row.append(f"{perplexity:.4f}")
-            row += [
-                f"{100 * (losses[name, way, length] / perplexity - 1):+.3f} %" for way in ways[1:]
-            ]
+            row += [f"{100 * (losses[name, way, length] / perplexity - 1):+.3f} %" for way in ways[1:]]
         rows.append(row)
     print_table(rows, True)
 
