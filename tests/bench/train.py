@@ -36,7 +36,8 @@ from mpi4py import MPI
 WORLD = MPI.COMM_WORLD
 COLUMNS = ["epoch", "loss", "held_out_loss", "accuracy"]
 DATA_SEED = 20
-FEATURES, CLASSES = 32, 10
+FEATURES, HIDDEN, CLASSES = 32, 256, 10
+MOMENTUM = 0.9
 TEACHER_HIDDEN = 8
 WRONG_LABELS = 0.05
 
@@ -64,9 +65,7 @@ def parsed(parser):
 
 def parse_arguments():
     parser = make_parser(__doc__, epochs=5, samples=16384, rate=0.05)
-    parser.add_argument("--hidden", type=int, default=256, help="units in each hidden layer (%(default)s)")
     parser.add_argument("--update", choices=["all", "shards", "copies"], default="all", help="%(default)s")
-    parser.add_argument("--momentum", type=float, default=0.9, help="default: %(default)s")
     return parsed(parser)
 
 
@@ -123,14 +122,14 @@ class UpdateOfAll:
 
     sums = 0  # that may be approximate
 
-    def __init__(self, network, momentum):
-        self.network, self.momentum = network, momentum
+    def __init__(self, network):
+        self.network = network
         self.velocity = numpy.zeros_like(network.parameters)
 
     def step(self, rate):
         WORLD.Allreduce(MPI.IN_PLACE, self.network.gradient, op=MPI.SUM)
         self.sums += 1
-        self.velocity *= self.momentum
+        self.velocity *= MOMENTUM
         self.velocity -= rate / WORLD.size * self.network.gradient
         self.network.parameters += self.velocity
 
@@ -140,8 +139,8 @@ class UpdateOfShards:
 
     sums = 0
 
-    def __init__(self, network, momentum, copies):
-        self.network, self.momentum, self.copies = network, momentum, copies
+    def __init__(self, network, copies):
+        self.network, self.copies = network, copies
         share = network.parameters.reshape(WORLD.size, -1)[WORLD.rank]
         self.share = share.copy() if copies else share
         self.gradient = numpy.zeros_like(self.share)
@@ -149,7 +148,7 @@ class UpdateOfShards:
 
     def step(self, rate):
         WORLD.Reduce_scatter_block(self.network.gradient, self.gradient, op=MPI.SUM)
-        self.velocity *= self.momentum
+        self.velocity *= MOMENTUM
         self.velocity -= rate / WORLD.size * self.gradient
         self.share += self.velocity
         WORLD.Allgather(self.share if self.copies else MPI.IN_PLACE, self.network.parameters)
@@ -203,7 +202,7 @@ def describe(arguments):
     return (
         f"{WORLD.size} ranks, {arguments.samples} samples, batches of {arguments.batch} a rank,"
         f" {arguments.epochs} epochs, {arguments.epochs * batches_of_epoch(arguments)} steps,"
-        f" rate {arguments.rate:g}, momentum {arguments.momentum:g}"
+        f" rate {arguments.rate:g}, momentum {MOMENTUM:g}"
     )
 
 
@@ -240,13 +239,10 @@ def same_everywhere(vector):
 def main():
     arguments = parse_arguments()
     shard, held_out = generate(arguments)
-    widths = [FEATURES, arguments.hidden, arguments.hidden, CLASSES]
+    widths = [FEATURES, HIDDEN, HIDDEN, CLASSES]
     multiple = 1 if arguments.update == "all" else WORLD.size
     network = Network(widths, numpy.random.default_rng([arguments.seed]), multiple)
-    if arguments.update == "all":
-        update = UpdateOfAll(network, arguments.momentum)
-    else:
-        update = UpdateOfShards(network, arguments.momentum, arguments.update == "copies")
+    update = UpdateOfAll(network) if arguments.update == "all" else UpdateOfShards(network, arguments.update == "copies")
     generator = numpy.random.default_rng([arguments.seed, 1 + WORLD.rank])
     if WORLD.rank == 0:
         print(f"# {describe(arguments)}, {network.gradient.nbytes} bytes of gradient")
