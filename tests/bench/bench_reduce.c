@@ -2,9 +2,7 @@
  * Rates of the reduction kernels: GB/s of input (parts times bytes of one), per
  * kernel, number of parts and instruction set, for parts of a few cache lines, in
  * the first-level cache and in the second.  Behind them those of the conversions
- * between 16-bit floats and floats: GB/s of the floats.
- *
- *   bench_reduce [--markdown]
+ * between 16-bit floats and floats: GB/s of the floats.  Prints Markdown.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -19,6 +17,7 @@
 #include "seconds.h"
 #include "testlib.h"
 
+static const char edge[] = "| ";
 enum { SAMPLES = 201, MAX_PARTS = 8, NAME_BYTES = 64 };
 
 /* Of one sample: far above the clock's resolution, and less than 20 s for all. */
@@ -102,7 +101,7 @@ static double measure_rate(const arc_reducer_t *reducer, unsigned n, size_t byte
     return (double) (n * bytes) / seconds_median(seconds, SAMPLES) * 1e-9;
 }
 
-static void print_row(size_t row, unsigned n, size_t bytes, const char *edge)
+static void print_row(size_t row, unsigned n, size_t bytes)
 {
     char name[NAME_BYTES];
     arc_reducer_t reducer;
@@ -144,7 +143,7 @@ static double measure_conversion(const arc_half_t *half, bool widens, size_t cou
     return (double) (count * sizeof(float)) / seconds_median(seconds, SAMPLES) * 1e-9;
 }
 
-static void print_conversions(arc_type_t type, const char *name, bool widens, const char *edge)
+static void print_conversions(arc_type_t type, const char *name, bool widens)
 {
     enum { COUNT = 4096 }; /* 24 KiB of both */
 
@@ -156,41 +155,34 @@ static void print_conversions(arc_type_t type, const char *name, bool widens, co
     printf("%s\n", edge);
 }
 
-static void print_head(const char *what, const char *where, bool markdown)
+static void print_head(const char *what, const char *where)
 {
-    const char *edge = markdown ? "| " : "  ";
-
     printf("\n%s, parts of %s\n\n%s%-28s", what, where, edge, "kernel");
     for (unsigned isa = 0; isa <= arc_cpu_isa(ARC_ISA_BEST); ++isa) {
         printf("%s%8s", edge, arc_isa_name((arc_isa_t) isa));
     }
     printf("%s\n", edge);
-    if (markdown) {
-        printf("|---|");
-        for (unsigned isa = 0; isa <= arc_cpu_isa(ARC_ISA_BEST); ++isa) {
-            printf("---:|");
-        }
-        printf("\n");
+    printf("|---|");
+    for (unsigned isa = 0; isa <= arc_cpu_isa(ARC_ISA_BEST); ++isa) {
+        printf("---:|");
     }
+    printf("\n");
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-    const bool markdown = argc > 1 && 0 == strcmp(argv[1], "--markdown");
-    const char *edge = markdown ? "| " : "  ";
-
     for (size_t place = 0; place < sizeof places / sizeof places[0]; ++place) {
-        print_head("GB/s of input", places[place].name, markdown);
+        print_head("GB/s of input", places[place].name);
         for (size_t row = 0; row < sizeof rows / sizeof rows[0]; ++row) {
             for (size_t p = 0; p < sizeof part_counts / sizeof part_counts[0]; ++p) {
-                print_row(row, part_counts[p], places[place].bytes, edge);
+                print_row(row, part_counts[p], places[place].bytes);
             }
         }
     }
-    print_head("GB/s of floats", "16 KiB", markdown);
-    print_conversions(ARC_TYPE_BF16, "bf16 to float", true, edge);
-    print_conversions(ARC_TYPE_BF16, "float to bf16", false, edge);
-    print_conversions(ARC_TYPE_FP16, "fp16 to float", true, edge);
-    print_conversions(ARC_TYPE_FP16, "float to fp16", false, edge);
+    print_head("GB/s of floats", "16 KiB");
+    print_conversions(ARC_TYPE_BF16, "bf16 to float", true);
+    print_conversions(ARC_TYPE_BF16, "float to bf16", false);
+    print_conversions(ARC_TYPE_FP16, "fp16 to float", true);
+    print_conversions(ARC_TYPE_FP16, "float to fp16", false);
     return 0;
 }
