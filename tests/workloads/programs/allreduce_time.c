@@ -231,37 +231,34 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
 
 /* ---- the report ---- */
 
-/* Whether all ranks run under one kernel, and so have one clock. */
-static bool same_machine(void)
+/* Of all ranks. Not by MPI_Allreduce, which is what the program's own calls are measured of. */
+static void find_most(const double *own, double *most, int count)
+{
+    PMPI_Reduce(own, most, count, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    PMPI_Bcast(most, count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+}
+
+/*
+ * Whether the ranks' calls can be compared: all ranks have made as many, and run under one kernel,
+ * and so have one clock.
+ */
+static bool is_comparable(void)
 {
     char own[MACHINE_CHARS] = "";
     char first[MACHINE_CHARS];
     FILE *const file = fopen("/proc/sys/kernel/random/boot_id", "r");
-    int same;
+    const bool known = file && fgets(own, sizeof(own), file);
 
     if (file) {
-        if (!fgets(own, sizeof(own), file)) {
-            own[0] = '\0';
-        }
         fclose(file);
     }
     memcpy(first, own, sizeof(own));
     PMPI_Bcast(first, MACHINE_CHARS, MPI_CHAR, 0, MPI_COMM_WORLD);
-    same = own[0] != '\0' && strcmp(own, first) == 0;
-    int all = 0;
-    PMPI_Reduce(&same, &all, 1, MPI_INT, MPI_LAND, 0, MPI_COMM_WORLD);
-    PMPI_Bcast(&all, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    return all;
-}
-
-static bool same_calls(void)
-{
-    double own[2] = {(double) state.call_count, -(double) state.call_count};
-    double most[2];
-
-    PMPI_Reduce(own, most, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    PMPI_Bcast(most, 2, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    return most[0] == -most[1];
+    const double calls = (double) state.call_count;
+    const double facts[] = {calls, -calls, !known || strcmp(own, first) != 0};
+    double most[3];
+    find_most(facts, most, 3);
+    return most[0] == -most[1] && most[2] == 0;
 }
 
 static void add_wait(const call_t *call, double last_began)
@@ -272,7 +269,6 @@ static void add_wait(const call_t *call, double last_began)
     call->sum->waited_seconds += until > call->inside ? until - call->inside : 0;
 }
 
-/* Not by MPI_Allreduce, which is what the program's own calls are measured of. */
 static void compare_arrivals(void)
 {
     double *const began = malloc(2 * REDUCED_AT_ONCE * sizeof(*began));
@@ -287,8 +283,7 @@ static void compare_arrivals(void)
         for (int i = 0; i < count; i++) {
             began[i] = state.calls[first + (size_t) i].began;
         }
-        PMPI_Reduce(began, last, count, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-        PMPI_Bcast(last, count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        find_most(began, last, count);
         for (int i = 0; i < count; i++) {
             add_wait(&state.calls[first + (size_t) i], last[i]);
         }
@@ -340,7 +335,7 @@ static void report(void)
 
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (state.arrivals && same_machine() && same_calls()) {
+    if (state.arrivals && is_comparable()) {
         compare_arrivals();
         state.compared = true;
     }
