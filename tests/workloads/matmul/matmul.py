@@ -17,22 +17,21 @@ Source: Brock and Golin, "Slicing Is All You Need", sections 3 and 4.2.
 Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 """
 
-import argparse
 import functools
+import os
 import random
 import statistics
 import sys
 
 sys.dont_write_bytecode = True  # nothing beside the source
-import mpi4py  # noqa: E402
-
-mpi4py.rc.threads = False  # Open MPI's pt2pt windows refuse threads
 import numpy  # noqa: E402
 from blas import gemm  # noqa: E402
-from mpi4py import MPI  # noqa: E402
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "transformer"))
+from job import WORLD, MPI, Parser, fail, number, say  # noqa: E402
 from slicing import Refused, draw_job, elements, list_products, moved_bytes, parse_job  # noqa: E402
 
-WORLD = MPI.COMM_WORLD
+MOST = 1 << 20  # of a number of the command line
 SEEDS = {"A": 0, "B": 1}
 COLUMNS = "job ms best_ms reduce_ms tile_bytes reduce_bytes error".split()
 
@@ -244,20 +243,15 @@ def run_job(job, dims, options):
     return wrong, [job, statistics.median(total), min(total), statistics.median(reducing), moved, reduced, error]
 
 
-def say(text, stream=sys.stdout):
-    if WORLD.rank == 0:
-        print(text, file=stream, flush=True)
-
-
 def run_jobs(options):
     dims = {dim: getattr(options, dim) for dim in "mkn"}
     for job in options.jobs:
         parse_job(job, dims, WORLD.size)
-    say("\t".join(COLUMNS))
+    say(*COLUMNS)
     wrongs = 0
     for job in options.jobs:
         wrong, row = run_job(job, dims, options)
-        say("\t".join([row[0], *(f"{cell:.6g}" for cell in row[1:4]), *map(str, map(int, row[4:6])), f"{row[6]:.3g}"]))
+        say(row[0], *(f"{cell:.6g}" for cell in row[1:4]), *map(int, row[4:6]), f"{row[6]:.3g}")
         wrongs += wrong
     return wrongs
 
@@ -270,47 +264,32 @@ def verify(options):
         dims, job = draw_job(drawn, WORLD.size)
         wrong, row = run_job(job, dims, options)
         if wrong:
-            say(f"wrong by {row[-1]:g}: {dims} {job}", sys.stderr)
+            say(f"wrong by {row[-1]:g}: {dims} {job}")
         wrongs += wrong
     right = options.verify - wrongs
     say(f"{right} of {options.verify} combinations right on {WORLD.size} ranks, seed {options.seed}")
     return wrongs
 
 
-def whole_number(least, most=1 << 20):
-    def convert(text):
-        if not text.isdecimal() or not least <= int(text) <= most:
-            raise argparse.ArgumentTypeError(f"{text}: must be a whole number from {least} to {most}")
-        return int(text)
-
-    return convert
-
-
-class Parser(argparse.ArgumentParser):
-    def error(self, message):
-        raise Refused(message)
-
-
 def main():
-    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for dim in "mkn":
-        parser.add_argument(f"-{dim}", type=whole_number(1), default=256, help="C has m rows, n columns; k products each")
-    parser.add_argument("-i", dest="calls", type=whole_number(1), default=10, help="timed multiplications, after")
-    parser.add_argument("-w", dest="warm", type=whole_number(0), default=3, help="others that are not timed")
+    parser = Parser(__doc__)
+    for dim, text in (("m", "rows of C"), ("k", "products of each element"), ("n", "columns")):
+        parser.add_argument(f"-{dim}", type=number(int, 1, MOST), default=256, help=f"{text} (%(default)s)")
+    parser.add_argument("-i", dest="calls", type=number(int, 1, MOST), default=10, help="timed multiplications, after")
+    parser.add_argument("-w", dest="warm", type=number(int, 0, MOST), default=3, help="others that are not timed")
     parser.add_argument("-e", dest="whole", action="store_true", help="whole numbers: any other sum is an error")
-    parser.add_argument("-p", dest="ahead", type=whole_number(0, 99), default=2, help="products ahead that are fetched")
-    parser.add_argument("-a", dest="sums", type=whole_number(1, 99), default=2, help="accumulates under way")
-    parser.add_argument("-v", dest="verify", type=whole_number(1), default=0, help="random combinations, as -e")
-    parser.add_argument("-x", dest="seed", type=whole_number(0), default=1, help="of these")
+    parser.add_argument("-p", dest="ahead", type=number(int, 0, 99), default=2, help="products ahead that are fetched")
+    parser.add_argument("-a", dest="sums", type=number(int, 1, 99), default=2, help="accumulates under way")
+    parser.add_argument("-v", dest="verify", type=number(int, 1, MOST), default=0, help="random combinations, as -e")
+    parser.add_argument("-x", dest="seed", type=number(int, 0, MOST), default=1, help="of these")
     parser.add_argument("jobs", metavar="JOB", nargs="*")
+    options = parser.parse_args()
+    if bool(options.jobs) == bool(options.verify):
+        parser.error("use either -v COUNT or jobs, as row,col,block*2,C")
     try:
-        options = parser.parse_args()
-        if bool(options.jobs) == bool(options.verify):
-            raise Refused("use either -v COUNT or jobs, as row,col,block*2,C")
         wrongs = verify(options) if options.verify else run_jobs(options)
     except Refused as refused:
-        say(f"matmul: {refused}", sys.stderr)
-        return 2
+        fail(f"matmul.py: {refused}")
     return 1 if wrongs else 0
 
 

@@ -1,4 +1,4 @@
-"""What the programs of this folder share of MPI: the timed sum over the ranks, and errors that end all ranks.
+"""What programs share of MPI: the timed sum over the ranks, and errors that end all ranks.
 
 Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
 """
@@ -9,7 +9,7 @@ import sys
 
 import mpi4py
 
-mpi4py.rc.threads = False  # no locks
+mpi4py.rc.threads = False  # no locks, and Open MPI's pt2pt windows refuse threads
 import numpy  # noqa: E402
 from mpi4py import MPI  # noqa: E402
 
@@ -41,7 +41,7 @@ def number(kind, least, most):
     def convert(text):
         value = kind(text)
         if not least <= value <= most:
-            raise argparse.ArgumentTypeError(f"{text}: from {least:g} to {most:g}")
+            raise argparse.ArgumentTypeError(f"{text}: from {least} to {most}")
         return value
 
     return convert
