@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """PETSc's conjugate gradients, cg and the overlapping pipecg and groppcg, and SLEPc's eigensolver.
 
-    mpirun -n 4 /usr/bin/python3 krylov.py [-g POINTS] [-i ITERATIONS] [-r ROUNDS] [-s SOLVER,...]
-    mpirun -n 4 /usr/bin/python3 krylov.py [-g POINTS] -e SOLVES
+    mpirun -n 4 /usr/bin/python3 krylov.py [-r ROUNDS] [-s SOLVER,...]
+    mpirun -n 4 /usr/bin/python3 krylov.py -e SOLVES
 
-Solves a 5-point Laplacian on a square grid of POINTS x POINTS (default 64) with a Jacobi
+Solves a 5-point Laplacian on a square grid of 64 x 64 points with a Jacobi
 preconditioner. cg calls MPI_Allreduce, the others MPI_Iallreduce and do the product with the matrix
 meanwhile. The solvers take turns; printed are for each the iterations to a relative residual of
 1e-8, which must not depend on who adds, and the median time of an iteration in microseconds. -e finds
@@ -35,7 +35,7 @@ from petsc4py import PETSc  # noqa: E402
 
 SOLVERS = ("cg", "pipecg", "groppcg")
 TOLERANCE = 1e-8
-MOST_ITERATIONS = 10000
+POINTS, ITERATIONS, MOST_ITERATIONS = 64, 500, 10000
 EIGENVALUES = 8
 
 
@@ -92,8 +92,6 @@ def print_eigenvalues(matrix, solves):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("-g", "--grid", type=int, default=64)
-    parser.add_argument("-i", "--iterations", type=int, default=500)
     parser.add_argument("-r", "--rounds", type=int, default=5)
     parser.add_argument("-s", "--solvers", default=",".join(SOLVERS), help="default: %(default)s")
     parser.add_argument("-e", "--eigenvalues", type=int, metavar="SOLVES")
@@ -101,7 +99,7 @@ def main():
     solvers = options.solvers.split(",")
     if not set(solvers) <= set(SOLVERS):
         parser.error(f"--solvers: of {', '.join(SOLVERS)}, not {options.solvers}")
-    matrix = laplacian(options.grid)
+    matrix = laplacian(POINTS)
     if options.eigenvalues:
         print_eigenvalues(matrix, options.eigenvalues)
         return
@@ -113,7 +111,7 @@ def main():
         solver = make_solver(name, matrix, TOLERANCE, MOST_ITERATIONS)
         solver.solve(right, solution)
         needed[name] = solver.getIterationNumber()
-    timed = {name: make_solver(name, matrix, 1e-300, options.iterations) for name in solvers}
+    timed = {name: make_solver(name, matrix, 1e-300, ITERATIONS) for name in solvers}
     times = {name: [] for name in solvers}
     for _ in range(options.rounds):
         for name, solver in timed.items():
