@@ -4,11 +4,25 @@
 #include "calls.h"
 #include "harness.h"
 #include "persistent.h"
+#include "shortage.h"
 
-enum { CHUNK = 4096, GAP = 0xa5 };
+enum { CHUNK = 4096, GAP = 0xa5, SLACK_BYTES = 24 << 20 };
 
 const char *const collective_names[COLLECTIVES] = {"allreduce", "reduce_scatter_block",
                                                    "allgather"};
+
+collective_t collective_named(const char *name)
+{
+    collective_t found = ALLREDUCE;
+
+    while (strcmp(name, collective_names[found]) != 0) {
+        if (found == ALLGATHER) {
+            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+        }
+        found++;
+    }
+    return found;
+}
 
 /* ---- numbers ---- */
 
@@ -175,7 +189,7 @@ static void exact_part(const call_t *call, int rank, int ranks, size_t first, si
 /* What all ranks have alike they share the work for. */
 static errors_t errors_of(const call_t *call, int rank, int ranks, const void *result)
 {
-    enum { SUMS = 4, ALL = SUMS + 2 };
+    enum { SUMS = 4, ALL = SUMS + 3 };
     const bool shares = call->collective != REDUCE_SCATTER_BLOCK;
     const size_t elems = call->collective == ALLGATHER ? call->elems * (size_t) ranks : call->elems;
     const size_t first = shares ? elems * (size_t) rank / (size_t) ranks : 0;
@@ -199,11 +213,19 @@ static errors_t errors_of(const call_t *call, int rank, int ranks, const void *r
             own[SUMS + 1] = fmax(own[SUMS + 1], fabs(exact[i]));
         }
     }
+    own[SUMS + 2] = own[2] > 0 ? own[2] / own[3] : 0; /* what a rank looks at is a block */
     /* By calls that no component of ours looks at. */
     MPI_Reduce(own, all, SUMS, MPI_DOUBLE, MPI_SUM, 0, call->comm);
     MPI_Reduce(own + SUMS, all + SUMS, ALL - SUMS, MPI_DOUBLE, MPI_MAX, 0, call->comm);
     MPI_Bcast(all, ALL, MPI_DOUBLE, 0, call->comm);
-    return (errors_t){all[0], all[1], all[2] / all[0], all[3] / all[0], all[SUMS], all[SUMS + 1]};
+    return (errors_t){.elems = all[0],
+                      .off = all[1],
+                      .mean_square = all[2] / all[0],
+                      .mean_exact = all[3] / all[0],
+                      .worst = all[SUMS],
+                      .largest = all[SUMS + 1],
+                      .nmse = call->collective == ALLREDUCE ? all[2] / all[3] : all[SUMS + 2],
+                      .here = shares ? all[SUMS] : own[SUMS]};
 }
 
 uint64_t hash_of(const void *data, size_t bytes)
@@ -241,7 +263,11 @@ errors_t call_run(const call_t *call, void *kept)
     unsigned char *source = !call->in_place ? in : gathers ? out + (size_t) rank * bytes : out;
     write_input(call, rank, sent / call->numbers.bytes, source);
     const uint64_t before = hash_of(in, call->in_place ? 0 : sent);
+    if (call->is_short && rank == ranks - 1) {
+        shortage_begin(SLACK_BYTES);
+    }
     make_call(call, rank, ranks, in, out);
+    shortage_end();
     tap_check(hash_of(in, call->in_place ? 0 : sent) == before, "the input has changed");
     tap_check(guarded_intact(&send) && guarded_intact(&receive), "written out of bounds");
     if (!scatters) {

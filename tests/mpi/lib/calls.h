@@ -21,6 +21,9 @@ typedef enum collective { ALLREDUCE, REDUCE_SCATTER_BLOCK, ALLGATHER, COLLECTIVE
 /** Their names, without MPI_. */
 extern const char *const collective_names[COLLECTIVES];
 
+/** The one of this name.  Ends the job if there is none. */
+collective_t collective_named(const char *name);
+
 /** Numbers first .. first + count - 1 of what a rank of the communicator has. */
 typedef void (*draw_t)(int rank, size_t first, size_t count, float *out);
 
@@ -34,6 +37,7 @@ typedef struct call {
     bool in_place;
     bool persistent;  /* an allreduce by a request that is started once */
     bool other_types; /* of an allgather: types of the same signature, with gaps, on some ranks */
+    bool is_short;    /* the last rank has memory for 24 MiB in it, and no more */
 } call_t;
 
 /** A sum of floats on MPI_COMM_WORLD. */
@@ -47,6 +51,8 @@ typedef struct errors {
     double mean_exact;  /* the mean square of the exact result */
     double worst;
     double largest; /* of the exact result */
+    double nmse;    /* normalized mean square error, the largest of any block; or of the vector */
+    double here;    /* the worst of this rank's result */
 } errors_t;
 
 /**

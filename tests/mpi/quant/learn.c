@@ -167,13 +167,11 @@ static int names;
 
 static const char *add_collective(const char *name, void *unused)
 {
-    for (int c = 0; c < COLLECTIVES && names < COLLECTIVES; c++) {
-        if (strcmp(name, collective_names[c]) == 0) {
-            named[names++] = (collective_t) c;
-            return NULL;
-        }
+    if (names == COLLECTIVES) {
+        return "at most three collectives";
     }
-    return "a collective, at most three in all";
+    named[names++] = collective_named(name);
+    return NULL;
 }
 
 static const char *parse_wanted(const char *text, void *unused)
