@@ -83,15 +83,15 @@ done
 
 # Of a call that is passed down or verified all numbers are widened at once.
 mpi_judge "np=3 no memory to widen" mpi_start 3 40 "--mca coll_quant_enable 1 --mca coll_quant_min_bytes 1g \
-    --mca coll_quant_types bf16" unwidened -p
+    --mca coll_quant_types bf16" limit_edges -p
 mpi_says "stderr names the rank" "rank 2: MPI_Allreduce failed: out of memory to widen 16-bit floats" 1
 mpi_judge "np=3 no memory to widen what is to be verified" \
     mpi_start 3 40 "$exact --mca coll_quant_types bf16 --mca coll_arc_timeout 20 \
-    --mca coll_quant_verify_every 2" unwidened
+    --mca coll_quant_verify_every 2" limit_edges -w
 mpi_says "one warning" "a call is not verified: some rank has no memory" 1
 mpi_judge "np=3 no memory to widen, nor a need for it" \
     mpi_start 3 40 "$exact --mca coll_quant_types bf16 --mca coll_arc_timeout 20 \
-    --mca coll_quant_verify_every 1000" unwidened
+    --mca coll_quant_verify_every 1000" limit_edges -w
 mpi_says "no warning" "not verified" 0
 
 # Quantized: what is off by the error of the sum does not become infinite when it is rounded.

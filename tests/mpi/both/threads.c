@@ -13,6 +13,9 @@
  *               takes a lock of the program; the other one takes that lock, starts a sum, and gives
  *               it back
  *
+ *   -w floats   each sums floats that coll_quant may take, and learns from that, on one
+ * communicator
+ *
  *   -n N        calls of each (default 1500)
  *   -s KIB      of stack that each thread has
  *
@@ -22,6 +25,7 @@
 
 #include <pthread.h>
 
+#include "calls.h"
 #include "harness.h"
 
 enum {
@@ -235,6 +239,35 @@ static void *use_lock(void *of)
     return NULL;
 }
 
+/* ---- floats ---- */
+
+/* Far too fine for 8 bits, and each rank may encode a sum of all, and the total once more. */
+static void *sum_floats(void *of)
+{
+    enum { FLOATS = 131072 };
+    const double most = (double) world_ranks * (WHOLE_RANGE / 127.0) * (world_ranks + 1);
+    worker_t *worker = of;
+    SCOPED float *in = must_alloc(FLOATS * sizeof *in);
+    SCOPED float *out = must_alloc(FLOATS * sizeof *out);
+    SCOPED double *exact = must_alloc(FLOATS * sizeof *exact);
+
+    memset(exact, 0, FLOATS * sizeof *exact);
+    for (int rank = 0; rank < world_ranks; rank++) {
+        draw_wholes(rank, 0, FLOATS, in);
+        for (int i = 0; i < FLOATS; i++) {
+            exact[i] += (double) in[i];
+        }
+    }
+    draw_wholes(world_rank, 0, FLOATS, in);
+    for (int call = 0; call < calls; call++) {
+        MPI_Allreduce(in, out, FLOATS, MPI_FLOAT, MPI_SUM, worker->comm);
+        for (int i = 0; i < FLOATS; i++) {
+            worker->wrong += !(fabs((double) out[i] - exact[i]) <= most);
+        }
+    }
+    return NULL;
+}
+
 /* What the threads do, and which worker each of them is or shares. */
 static const struct kind {
     const char *name;
@@ -248,6 +281,7 @@ static const struct kind {
      {start_all, wait_for_all, start_all, wait_for_all, call_blocking},
      {0, 0, 1, 1, 2}},
     {"locked", 2, {use_lock, use_lock}, {0, 1}},
+    {"floats", 3, {sum_floats, sum_floats, sum_floats}, {0, 1, 2}},
 };
 
 static const struct kind *kind_by_name(const char *name)

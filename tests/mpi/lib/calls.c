@@ -6,7 +6,7 @@
 #include "persistent.h"
 #include "shortage.h"
 
-enum { CHUNK = 4096, GAP = 0xa5, SLACK_BYTES = 24 << 20 };
+enum { CHUNK = 4096, GAP = 0xa5 };
 
 const char *const collective_names[COLLECTIVES] = {"allreduce", "reduce_scatter_block",
                                                    "allgather"};
@@ -264,7 +264,7 @@ errors_t call_run(const call_t *call, void *kept)
     write_input(call, rank, sent / call->numbers.bytes, source);
     const uint64_t before = hash_of(in, call->in_place ? 0 : sent);
     if (call->is_short && rank == ranks - 1) {
-        shortage_begin(SLACK_BYTES);
+        shortage_begin(SHORTAGE_BYTES);
     }
     make_call(call, rank, ranks, in, out);
     shortage_end();

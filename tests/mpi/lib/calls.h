@@ -37,7 +37,7 @@ typedef struct call {
     bool in_place;
     bool persistent;  /* an allreduce by a request that is started once */
     bool other_types; /* of an allgather: types of the same signature, with gaps, on some ranks */
-    bool is_short;    /* the last rank has memory for 24 MiB in it, and no more */
+    bool is_short;    /* the last rank has SHORTAGE_BYTES of memory for it */
 } call_t;
 
 /** A sum of floats on MPI_COMM_WORLD. */

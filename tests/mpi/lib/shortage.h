@@ -8,6 +8,9 @@
 
 #include <stddef.h>
 
+/** What a process has in most tests: less than the vectors of these tests take. */
+enum { SHORTAGE_BYTES = 24 << 20 };
+
 /** From now on this process can map `slack_bytes` more and no others. Aborts the job on failure. */
 void shortage_begin(size_t slack_bytes);
 

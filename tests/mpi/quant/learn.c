@@ -9,7 +9,6 @@
  *   -w WHAT    what the sums have to be in the end: exact, quantized, or any (default)
  *   -n N       calls of each class of lengths (default 40)
  *   -l N       leave out counts above N
- *   -t         threads at the same time, each on a communicator of its own
  *
  * Values are integers, far too fine for 8 bits, and their sums are exact in floats: a sum that was
  * quantized shows.
@@ -18,16 +17,11 @@
  */
 #include "config.h"
 
-#include <pthread.h>
-
 #include "calls.h"
 #include "harness.h"
 
 enum {
     LARGEST = 5 << 20,
-    THREADS = 3,
-    THREAD_COUNT = 131072,
-    THREAD_CALLS = 12,
     LAST_CALLS = 8, /* of a class: what was learned shows in them */
 };
 
@@ -111,57 +105,6 @@ static void check_learning(int largest)
     MPI_Comm_free(&other);
 }
 
-/** What one thread works on and what it found. */
-typedef struct worker {
-    pthread_t thread;
-    MPI_Comm comm;
-    long wrong; /* elements; tap_fail() is for one thread only */
-} worker_t;
-
-static void *run_thread(void *argument)
-{
-    worker_t *worker = argument;
-    const int largest = THREAD_COUNT;
-    SCOPED float *in = must_alloc((size_t) largest * sizeof *in);
-    SCOPED float *out = must_alloc((size_t) largest * sizeof *out);
-
-    for (int call = 0; call < THREAD_CALLS; call++) {
-        draw_wholes(world_rank, 0, (size_t) largest, in);
-        MPI_Allreduce(in, out, largest, MPI_FLOAT, MPI_SUM, worker->comm);
-        for (int i = 0; i < largest; i++) {
-            double sum = 0;
-            for (int rank = 0; rank < world_ranks; rank++) {
-                float part;
-                draw_wholes(rank, (size_t) i, 1, &part);
-                sum += (double) part;
-            }
-            worker->wrong += !(fabs((double) out[i] - sum) <= tolerance());
-        }
-    }
-    return NULL;
-}
-
-static void check_threads(void)
-{
-    worker_t workers[THREADS];
-
-    for (int i = 0; i < THREADS; i++) {
-        workers[i] = (worker_t){.comm = MPI_COMM_NULL};
-        MPI_Comm_dup(MPI_COMM_WORLD, &workers[i].comm);
-    }
-    for (int i = 0; i < THREADS; i++) {
-        if (pthread_create(&workers[i].thread, NULL, run_thread, &workers[i]) != 0) {
-            MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-        }
-    }
-    for (int i = 0; i < THREADS; i++) {
-        pthread_join(workers[i].thread, NULL);
-        tap_check(workers[i].wrong == 0, "thread %d: %ld elements are wrong", i, workers[i].wrong);
-        MPI_Comm_free(&workers[i].comm);
-    }
-    tap_case("threads that learn at the same time have right sums");
-}
-
 static collective_t named[COLLECTIVES] = {ALLREDUCE};
 static int names;
 
@@ -182,23 +125,15 @@ static const char *parse_wanted(const char *text, void *unused)
 
 int main(int argc, char **argv)
 {
-    int provided;
-    bool threads = false;
     int largest = LARGEST;
 
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION_BY('c', NULL, add_collective, NULL),
-                 OPTION_BY('w', NULL, parse_wanted, NULL), OPTION('l', largest), OPTION('n', calls),
-                 OPTION('t', threads));
-    tap_start();
-    collective = named[0];
-    if (threads && provided == MPI_THREAD_MULTIPLE) {
-        check_threads();
-    } else {
-        for (int c = 0; c < names || c == 0; c++) {
-            collective = named[c];
-            check_learning(largest);
-        }
+                 OPTION_BY('w', NULL, parse_wanted, NULL), OPTION('l', largest),
+                 OPTION('n', calls));
+    for (int c = 0; c < names || c == 0; c++) {
+        collective = named[c];
+        check_learning(largest);
     }
     return tap_end();
 }

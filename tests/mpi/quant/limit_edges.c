@@ -1,6 +1,6 @@
 /*
- * What a limit of the error meets seldom.  With coll_quant_target_rel 1e-2 no finite element of a
- * result is farther from the exact sum than that part of the largest one:
+ * What a limit of the error, and 16-bit floats, meet seldom.  With coll_quant_target_rel 1e-2 no
+ * finite element of a result is farther from the exact sum than that part of the largest one:
  *
  *   -f    with coll_quant_error_feedback 1, where the call before left more than numbers, now
  *         smaller, are allowed to be off
@@ -12,12 +12,21 @@
  *   -v    a call that is verified has the bits of the same call that is not, also where a sum is
  *         the largest finite number, and another one a NaN
  *
+ * And with coll_quant_types bf16, where one rank has no memory to widen all numbers:
+ *
+ *   -w    a sum that is quantized needs none: the second call, which is not verified then, is as
+ *         good as the first
+ *   -p    calls are passed down, for which it does need it.  No other rank can know: that rank gets
+ *         an MPI error, its buffer is as it was, and nothing was sent.  Nor is a later call of it
+ *         taken for that one
+ *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #include "config.h"
 
 #include "calls.h"
 #include "harness.h"
+#include "shortage.h"
 
 enum {
     ELEMS = 65536,
@@ -25,6 +34,8 @@ enum {
     LARGEST_HALF = 0x7bff, /* 65504 */
     NAN_HALF = 0x7e00,
     ONE_HALF = 0x3c00,
+    WIDE_ELEMS = 1 << 23, /* 32 MiB when widened */
+    UNTOUCHED = 0x4711,
 };
 
 static const double limit = 1e-2;
@@ -139,16 +150,75 @@ static void check_verified(void)
     tap_case("a call that is verified has the bits of one that is not");
 }
 
+/* ---- 16-bit floats that cannot be widened ---- */
+
+static void draw_ones(int rank, size_t first, size_t count, float *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        out[i] = 1;
+    }
+}
+
+static void check_ones(const char *what, MPI_Comm comm, bool is_short)
+{
+    call_t call = call_of(ALLREDUCE, draw_ones, WIDE_ELEMS);
+
+    call.comm = comm;
+    call.numbers = numbers_named("bf16");
+    call.is_short = is_short;
+    tap_check(call_run(&call, NULL).off == 0, "%s: it is not exact", what);
+    tap_case("%s: a sum of ones", what);
+}
+
+/* The last rank is alone with its calls: the others would wait for it. */
+static void check_refused(MPI_Comm comm)
+{
+    SCOPED uint16_t *in = must_alloc(WIDE_ELEMS * sizeof *in);
+    SCOPED uint16_t *out = must_alloc(WIDE_ELEMS * sizeof *out);
+    int class = MPI_SUCCESS;
+
+    for (size_t i = 0; i < WIDE_ELEMS; i++) {
+        in[i] = out[i] = UNTOUCHED;
+    }
+    if (world_rank == world_ranks - 1) {
+        shortage_begin(SHORTAGE_BYTES);
+        MPI_Error_class(MPI_Allreduce(in, out, WIDE_ELEMS, MPI_UINT16_T, MPI_SUM, comm), &class);
+        shortage_end();
+        tap_check(class == MPI_ERR_NO_MEM, "class %d", class);
+        tap_check(memcmp(in, out, WIDE_ELEMS * sizeof *in) == 0, "it is written");
+        tap_check(MPI_Allreduce(in, out, WIDE_ELEMS, MPI_UINT16_T, MPI_SUM, comm) != MPI_SUCCESS,
+                  "a later call returns success");
+    }
+    tap_case("no memory to widen: errors on that rank, and nothing written there");
+}
+
+static void check_widened(bool passed_down)
+{
+    MPI_Comm comm;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    check_ones("with memory", comm, false);
+    if (passed_down) {
+        check_refused(comm);
+    } else {
+        check_ones("without memory to widen all", comm, true);
+    }
+    check_ones("on another communicator", MPI_COMM_WORLD, false);
+}
+
 int main(int argc, char **argv)
 {
     bool feedback = false;
     bool nan_beside = false;
     bool memory = false;
     bool verified = false;
+    bool widened = false;
+    bool passed_down = false;
 
     tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION('f', feedback), OPTION('n', nan_beside), OPTION('m', memory),
-                 OPTION('v', verified));
+                 OPTION('v', verified), OPTION('w', widened), OPTION('p', passed_down));
     draw_all();
     if (feedback) {
         check_feedback();
@@ -161,6 +231,9 @@ int main(int argc, char **argv)
     }
     if (verified) {
         check_verified();
+    }
+    if (widened || passed_down) {
+        check_widened(passed_down);
     }
     return tap_end();
 }

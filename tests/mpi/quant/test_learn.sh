@@ -62,7 +62,7 @@ decided allreduce
 mpi_says "some calls are" "verified [1-9][0-9]* calls" 1
 
 for ranks in 2 3; do
-    mpi_judge "np=$ranks threads" mpi_start "$ranks" 60 "$on" learn -t
+    mpi_judge "np=$ranks threads" mpi_start "$ranks" 60 "$on" threads -w floats -n 12
 done
 
 # The stages: each collective for itself.

@@ -17,8 +17,7 @@
 #include "shortage.h"
 
 enum {
-    ELEMS = 1 << 23,        /* of all blocks: 32 MiB to pack */
-    SLACK_BYTES = 24 << 20, /* less than that */
+    ELEMS = 1 << 23, /* of all blocks: 32 MiB to pack */
     UNTOUCHED = -1,
     RANGE = 1000,
 };
@@ -36,7 +35,7 @@ static int gather_blocks(MPI_Comm comm, float *out, int block, MPI_Datatype type
     const bool is_wrong = world_rank == world_ranks - 1 && shift < 0;
     const int sent = is_wrong && miscounts ? block - 1 : block;
     if (is_wrong && !miscounts) {
-        shortage_begin(SLACK_BYTES);
+        shortage_begin(SHORTAGE_BYTES);
     }
     const int code = MPI_Allgather(in, sent, MPI_FLOAT, out, block, type, comm);
     shortage_end();
