@@ -177,62 +177,6 @@ TEST(the_usual_algorithm_is_left_only_where_its_error_is_too_large)
     assert_true(left > 0);
 }
 
-TEST(what_is_named_restricts_the_choice)
-{
-    wanted_t wanted = want_anything(1e-4);
-    choice_t choice = {0};
-
-    wanted.format = &quant_format_int16;
-    assert_true(choose(&wanted, 8, &choice));
-    assert_ptr_equal(&quant_format_int16, choice.format);
-    assert_string_equal("semi_loop", choice.algo->name);
-
-    /* 4.5 c = 1.6e-4 with the full loop, 1.9 c = 6.6e-5 with direct. */
-    wanted.format = &quant_format_int8;
-    assert_true(choose(&wanted, 8, &choice));
-    assert_string_equal("direct", choice.algo->name);
-    wanted.algo = quant_algo_at(QUANT_ALGO_full_loop);
-    assert_false(choose(&wanted, 8, &choice));
-    wanted.format = NULL;
-    assert_true(choose(&wanted, 8, &choice));
-    assert_ptr_equal(&quant_format_int9, choice.format);
-    assert_string_equal("full_loop", choice.algo->name);
-
-    /* Formats without scales and the exact one serve who names them. */
-    wanted.format = &quant_format_fp16;
-    assert_true(choose(&wanted, 8, &choice));
-    assert_ptr_equal(&quant_format_fp16, choice.format);
-    wanted.format = &quant_format_fp32;
-    wanted.target_nmse = 1e-30;
-    assert_true(choose(&wanted, 8, &choice));
-    assert_ptr_equal(&quant_format_fp32, choice.format);
-}
-
-TEST(with_levels_the_hierarchical_one_is_taken)
-{
-    const double c = quant_error_coefficient(&quant_format_int8, BLOCK);
-    wanted_t wanted = want_anything(0);
-    choice_t choice = {0};
-
-    wanted.per_node = 2;
-    assert_true(choose(&wanted, 8, &choice));
-    assert_string_equal("hierarchical", choice.algo->name);
-
-    /* 4 nodes: (12 + 8)/8 c; direct has (7 + 8)/8 c. */
-    wanted.target_nmse = 2.7 * c;
-    assert_true(choose(&wanted, 8, &choice));
-    assert_string_equal("hierarchical", choice.algo->name);
-    assert_ptr_equal(&quant_format_int8, choice.format);
-    assert_true(fabs(choice.nmse / (2.5 * c) - 1) < 1e-12);
-    wanted.target_nmse = 2.4 * c;
-    assert_true(choose(&wanted, 8, &choice));
-    assert_string_equal("direct", choice.algo->name);
-    wanted.algo = quant_algo_at(QUANT_ALGO_hierarchical);
-    assert_true(choose(&wanted, 8, &choice));
-    assert_string_equal("hierarchical", choice.algo->name);
-    assert_ptr_equal(&quant_format_int9, choice.format);
-}
-
 TEST(where_there_are_no_levels_it_is_left_open)
 {
     for (unsigned per_node = 0; per_node <= 1; ++per_node) {
@@ -252,20 +196,6 @@ TEST(where_there_are_no_levels_it_is_left_open)
             }
         }
     }
-}
-
-TEST(stages_that_are_exact_leave_room)
-{
-    const double c = quant_error_coefficient(&quant_format_int8, BLOCK);
-    wanted_t wanted = want_anything(1.5 * c);
-    choice_t choice = {0};
-
-    assert_true(choose(&wanted, 8, &choice));
-    assert_ptr_equal(&quant_format_int9, choice.format);
-    wanted.exact_reduce = true;
-    assert_true(choose(&wanted, 8, &choice));
-    assert_ptr_equal(&quant_format_int8, choice.format);
-    assert_true(fabs(choice.nmse / c - 1) < 1e-12);
 }
 
 /* What the call before left is in each call, too. */
@@ -288,75 +218,106 @@ TEST(with_feedback_a_call_has_the_error_of_two)
     }
 }
 
-/* The number of ranks is all that matters. */
-TEST(auto_keeps_below_its_limit_with_any_number_of_ranks)
+/* ---- by hand ---- */
+
+static const quant_format_t *format_named(const char *name)
 {
-    static const struct {
-        unsigned ranks;
-        unsigned per_node;
-        bool feedback;
-        const char *format;
-        const char *algo;
-    } rows[] = {
-        {2, 1, false, "int8", "full_loop"},         {64, 1, false, "int8", "semi_loop"},
-        {102, 1, false, "int8", "semi_loop"},       {104, 1, false, "int9", "semi_loop"},
-        {256, 1, false, "int9", "semi_loop"},       {420, 1, false, "int9", "semi_loop"},
-        {424, 1, false, "int10", "semi_loop"},      {1024, 1, false, "int10", "semi_loop"},
-        {20000, 1, false, "int12", "semi_loop"},    {48, 1, true, "int8", "semi_loop"},
-        {50, 1, true, "int8", "recursive_halving"}, {64, 1, true, "int8", "recursive_halving"},
-        {65, 1, true, "int9", "semi_loop"},         {512, 8, false, "int8", "hierarchical"},
-        {1024, 8, false, "int8", "hierarchical"},
-    };
-    static const struct {
-        unsigned ranks;
-        const char *format;
-        const char *algo;
-    } alone[] = {
-        {4, "int8", "full_loop"},           {16, "int8", "semi_loop"},
-        {17, "int8", "recursive_halving"},  {104, "int8", "recursive_halving"},
-        {512, "int8", "recursive_halving"}, {513, "int10", "semi_loop"},
-    };
+    size_t f = 0;
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-        wanted_t wanted = want_anything(0);
-        choice_t choice = {0};
-
-        wanted.feedback = rows[i].feedback;
-        wanted.per_node = rows[i].per_node;
-        assert_true(choose(&wanted, rows[i].ranks, &choice));
-        assert_string_equal(rows[i].format, choice.format->name);
-        assert_string_equal(rows[i].algo, choice.algo->name);
-        assert_true(choice.nmse * QUANT_CHOOSE_MARGIN < QUANT_AUTO_NMSE);
+    while (NULL != name && 0 != strcmp(name, quant_format_at(f)->name)) {
+        ++f;
     }
-    for (size_t i = 0; i < sizeof alone / sizeof alone[0]; ++i) {
-        wanted_t wanted = want_anything(0);
-        choice_t choice = {0};
-
-        wanted.alone = true;
-        assert_true(choose(&wanted, alone[i].ranks, &choice));
-        assert_string_equal(alone[i].format, choice.format->name);
-        assert_string_equal(alone[i].algo, choice.algo->name);
-    }
+    return NULL == name ? NULL : quant_format_at(f);
 }
 
-TEST(the_limit_of_auto_is_not_for_what_is_named)
+static const quant_algo_t *algo_named(const char *name)
 {
-    wanted_t wanted = want_anything(0);
-    choice_t choice = {0};
+    size_t a = 0;
 
-    wanted.format = &quant_format_int4;
-    assert_true(choose(&wanted, 256, &choice));
-    assert_ptr_equal(&quant_format_int4, choice.format);
-    assert_string_equal("semi_loop", choice.algo->name);
-    /* A target goes before it, whichever is larger. */
-    wanted.format = NULL;
-    wanted.target_nmse = 0.1;
-    assert_true(choose(&wanted, 8, &choice));
-    assert_ptr_equal(&quant_format_int4, choice.format);
-    /* The algorithm alone is named: 511/2 + 1 times c. */
-    wanted.target_nmse = 0;
-    wanted.algo = quant_algo_at(QUANT_ALGO_full_loop);
-    assert_true(choose(&wanted, 512, &choice));
-    assert_ptr_equal(&quant_format_int10, choice.format);
-    assert_ptr_equal(wanted.algo, choice.algo);
+    while (NULL != name && 0 != strcmp(name, quant_algo_at(a)->name)) {
+        ++a;
+    }
+    return NULL == name ? NULL : quant_algo_at(a);
+}
+
+/* Targets in c, the coefficient of int8, or as they are. */
+TEST(examples_are_chosen_as_computed_by_hand)
+{
+    static const struct {
+        unsigned ranks;
+        wanted_t wanted; /* but for format and algorithm */
+        double target_c;
+        const char *wanted_format;
+        const char *wanted_algo;
+        const char *format; /* NULL: nothing is chosen */
+        const char *algo;
+        double nmse_c; /* 0: any */
+    } rows[] = {
+        /* clang-format off */
+        /* What is named restricts the choice. */
+        {8, {.target_nmse = 1e-4}, 0, "int16", NULL, "int16", "semi_loop", 0},
+        /* 4.5 c = 1.6e-4 with the full loop, 1.9 c = 6.6e-5 with direct. */
+        {8, {.target_nmse = 1e-4}, 0, "int8", NULL, "int8", "direct", 0},
+        {8, {.target_nmse = 1e-4}, 0, "int8", "full_loop", NULL, NULL, 0},
+        {8, {.target_nmse = 1e-4}, 0, NULL, "full_loop", "int9", "full_loop", 0},
+        /* Formats without scales and the exact one serve who names them. */
+        {8, {.target_nmse = 1e-4}, 0, "fp16", "full_loop", "fp16", "full_loop", 0},
+        {8, {.target_nmse = 1e-30}, 0, "fp32", "full_loop", "fp32", "full_loop", 0},
+        /* 4 nodes: (12 + 8)/8 c; direct has (7 + 8)/8 c. */
+        {8, {.per_node = 2}, 0, NULL, NULL, "int8", "hierarchical", 2.5},
+        {8, {.per_node = 2}, 2.7, NULL, NULL, "int8", "hierarchical", 2.5},
+        {8, {.per_node = 2}, 2.4, NULL, NULL, "int8", "direct", 15.0 / 8},
+        {8, {.per_node = 2}, 2.4, NULL, "hierarchical", "int9", "hierarchical", 0},
+        /* Stages that are exact leave room. */
+        {8, {.exact_reduce = false}, 1.5, NULL, NULL, "int9", "semi_loop", 0},
+        {8, {.exact_reduce = true}, 1.5, NULL, NULL, "int8", "semi_loop", 1},
+        /* The limit of auto is not for what is named. */
+        {256, {.per_node = 0}, 0, "int4", NULL, "int4", "semi_loop", 0},
+        /* A target goes before the limit of auto, whichever is larger. */
+        {8, {.target_nmse = 0.1}, 0, NULL, NULL, "int4", "semi_loop", 0},
+        /* The algorithm alone is named: 511/2 + 1 times c. */
+        {512, {.per_node = 0}, 0, NULL, "full_loop", "int10", "full_loop", 0},
+        /* To auto the number of ranks is all that matters. */
+        {2, {.per_node = 1}, 0, NULL, NULL, "int8", "full_loop", 0},
+        {64, {.per_node = 1}, 0, NULL, NULL, "int8", "semi_loop", 0},
+        {102, {.per_node = 1}, 0, NULL, NULL, "int8", "semi_loop", 0},
+        {104, {.per_node = 1}, 0, NULL, NULL, "int9", "semi_loop", 0},
+        {256, {.per_node = 1}, 0, NULL, NULL, "int9", "semi_loop", 0},
+        {420, {.per_node = 1}, 0, NULL, NULL, "int9", "semi_loop", 0},
+        {424, {.per_node = 1}, 0, NULL, NULL, "int10", "semi_loop", 0},
+        {1024, {.per_node = 1}, 0, NULL, NULL, "int10", "semi_loop", 0},
+        {20000, {.per_node = 1}, 0, NULL, NULL, "int12", "semi_loop", 0},
+        {48, {.feedback = true}, 0, NULL, NULL, "int8", "semi_loop", 0},
+        {50, {.feedback = true}, 0, NULL, NULL, "int8", "recursive_halving", 0},
+        {64, {.feedback = true}, 0, NULL, NULL, "int8", "recursive_halving", 0},
+        {65, {.feedback = true}, 0, NULL, NULL, "int9", "semi_loop", 0},
+        {512, {.per_node = 8}, 0, NULL, NULL, "int8", "hierarchical", 0},
+        {1024, {.per_node = 8}, 0, NULL, NULL, "int8", "hierarchical", 0},
+        {4, {.alone = true}, 0, NULL, NULL, "int8", "full_loop", 0},
+        {16, {.alone = true}, 0, NULL, NULL, "int8", "semi_loop", 0},
+        {17, {.alone = true}, 0, NULL, NULL, "int8", "recursive_halving", 0},
+        {104, {.alone = true}, 0, NULL, NULL, "int8", "recursive_halving", 0},
+        {512, {.alone = true}, 0, NULL, NULL, "int8", "recursive_halving", 0},
+        {513, {.alone = true}, 0, NULL, NULL, "int10", "semi_loop", 0},
+        /* clang-format on */
+    };
+    const double c = quant_error_coefficient(&quant_format_int8, BLOCK);
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        wanted_t wanted = rows[i].wanted;
+        choice_t choice = {0};
+
+        wanted.format = format_named(rows[i].wanted_format);
+        wanted.algo = algo_named(rows[i].wanted_algo);
+        wanted.target_nmse += rows[i].target_c * c;
+        assert_int_equal(NULL != rows[i].format, choose(&wanted, rows[i].ranks, &choice));
+        if (NULL != rows[i].format) {
+            const bool of_auto = 0 == wanted.target_nmse && NULL == wanted.format && !wanted.alone;
+            assert_string_equal(rows[i].format, choice.format->name);
+            assert_string_equal(rows[i].algo, choice.algo->name);
+            assert_true(0 == rows[i].nmse_c ||
+                        fabs(choice.nmse / (rows[i].nmse_c * c) - 1) < 1e-12);
+            assert_true(!of_auto || choice.nmse * QUANT_CHOOSE_MARGIN < QUANT_AUTO_NMSE);
+        }
+    }
 }
