@@ -14,81 +14,56 @@
 
 enum { SEED = 20261122, COUNT = 30011 };
 
-/* ---- numbers: what becomes of a normal one at its place ---- */
+/* ---- numbers ---- */
 
-static float as_it_is(float x, size_t i, unsigned rank)
-{
-    return x;
-}
-
-static float outlier(float x, size_t i, unsigned rank)
-{
-    return 0 == (i + rank) % 1009 ? x * 100 : x;
-}
-
-/* Tensors of 512, large and small. */
-static float mixed(float x, size_t i, unsigned rank)
-{
-    return 0 == i / 512 % 2 ? x : x * 1e-3f;
-}
-
-static float sparse(float x, size_t i, unsigned rank)
-{
-    return 0 == (i + 7 * rank) % 20 ? x : 0;
-}
-
-static float denormal(float x, size_t i, unsigned rank)
-{
-    return 0 == i % 3 ? x * 0x1p-140f : x * 0x1p-126f;
-}
-
-static float zero(float x, size_t i, unsigned rank)
-{
-    return 0 == i % 2 ? 0.0f : -0.0f;
-}
-
-/* What the ranks have cancels but for a little. */
-static float cancelling(float x, size_t i, unsigned rank)
-{
-    return (0 == rank % 2 ? 1000.0f : -1000.0f) * (float) (1 + i % 7) + x;
-}
-
-/* All signs the same: sums grow as fast as they can. */
-static float positive(float x, size_t i, unsigned rank)
-{
-    return fabsf(x);
-}
-
-/* Beyond what is coded. */
-static float huge_here_and_there(float x, size_t i, unsigned rank)
-{
-    return 1 == rank && 0 == i % 4999 ? 0x1p100f : x;
-}
-
-static const struct numbers {
-    const char *name;
-    float (*at)(float x, size_t i, unsigned rank);
-    double size; /* about the largest of them */
-} kinds[] = {
-    {"normal", as_it_is, 4},
-    {"outliers", outlier, 400},
-    {"mixed", mixed, 4},
-    {"sparse", sparse, 4},
-    {"denormal", denormal, 4 * 0x1p-126},
-    {"zero", zero, 1},
-    {"cancelling", cancelling, 7000},
-    {"positive", positive, 4},
-    {"huge", huge_here_and_there, 4},
+enum {
+    NORMAL,
+    OUTLIERS,
+    MIXED,
+    SPARSE,
+    DENORMAL,
+    ZERO,
+    CANCELLING,
+    POSITIVE,
+    HUGE_HERE_AND_THERE,
+    KINDS,
 };
-enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
-static float **inputs_of(const struct numbers *kind, unsigned ranks)
+/* About the largest of each kind. */
+static const double sizes[KINDS] = {4, 400, 4, 4, 4 * 0x1p-126, 1, 7000, 4, 4};
+
+/* What becomes of a normal number at its place. */
+static float number_of(unsigned kind, float x, size_t i, unsigned rank)
+{
+    switch (kind) {
+    case OUTLIERS:
+        return 0 == (i + rank) % 1009 ? x * 100 : x;
+    case MIXED: /* tensors of 512, large and small */
+        return 0 == i / 512 % 2 ? x : x * 1e-3f;
+    case SPARSE:
+        return 0 == (i + 7 * rank) % 20 ? x : 0;
+    case DENORMAL:
+        return 0 == i % 3 ? x * 0x1p-140f : x * 0x1p-126f;
+    case ZERO:
+        return 0 == i % 2 ? 0.0f : -0.0f;
+    case CANCELLING: /* but for a little */
+        return (0 == rank % 2 ? 1000.0f : -1000.0f) * (float) (1 + i % 7) + x;
+    case POSITIVE: /* sums grow as fast as they can */
+        return fabsf(x);
+    case HUGE_HERE_AND_THERE: /* beyond what is coded */
+        return 1 == rank && 0 == i % 4999 ? 0x1p100f : x;
+    default:
+        return x;
+    }
+}
+
+static float **inputs_of(unsigned kind, unsigned ranks)
 {
     float **inputs = quant_inputs_new(ranks, COUNT, SEED);
 
     for (unsigned rank = 0; rank < ranks; ++rank) {
         for (size_t i = 0; i < COUNT; ++i) {
-            inputs[rank][i] = kind->at(inputs[rank][i], i, rank);
+            inputs[rank][i] = number_of(kind, inputs[rank][i], i, rank);
         }
     }
     return inputs;
@@ -132,10 +107,10 @@ TEST_OF_ALGOS(no_element_is_off_by_more_than_the_limit)
     unsigned exact = 0;
 
     for (size_t r = 0; r < sizeof ranks_of / sizeof ranks_of[0]; ++r) {
-        for (size_t k = 0; k < KINDS; ++k) {
-            SCOPED float **inputs = inputs_of(&kinds[k], ranks_of[r]);
+        for (unsigned k = 0; k < KINDS; ++k) {
+            SCOPED float **inputs = inputs_of(k, ranks_of[r]);
             for (size_t p = 0; p < sizeof parts / sizeof parts[0]; ++p) {
-                const double most = kinds[k].size * parts[p];
+                const double most = sizes[k] * parts[p];
                 const quant_job_t job = job_of(algo, ranks_of[r], inputs, most);
                 const quant_errors_t errors = quant_job_errors(&job, 2, result);
                 const quant_outcome_t outcome = errors.outcome;
@@ -159,8 +134,7 @@ TEST_OF_ALGOS(no_element_is_off_by_more_than_the_limit)
 TEST_OF_ALGOS(numbers_that_are_not_finite_leave_others_alone)
 {
     enum { RANKS = 5, EVERY = 9973 };
-    const struct numbers normal = {"normal", as_it_is, 4};
-    SCOPED float **inputs = inputs_of(&normal, RANKS);
+    SCOPED float **inputs = inputs_of(NORMAL, RANKS);
     SCOPED float *result = test_alloc(COUNT * sizeof(float));
     SCOPED double *sum = test_alloc(COUNT * sizeof(double));
     const double most = 0.05;
@@ -185,9 +159,8 @@ TEST_OF_ALGOS(numbers_that_are_not_finite_leave_others_alone)
 TEST_OF_ALGOS(error_feedback_keeps_the_limit)
 {
     enum { RANKS = 6, CALLS = 5 };
-    const struct numbers normal = {"normal", as_it_is, 4};
     static const double limits[] = {1, 0.1, 1e-2, 1e-3};
-    SCOPED float **inputs = inputs_of(&normal, RANKS);
+    SCOPED float **inputs = inputs_of(NORMAL, RANKS);
     SCOPED float *result = test_alloc(COUNT * sizeof(float));
 
     for (size_t l = 0; l < sizeof limits / sizeof limits[0]; ++l) {
@@ -206,8 +179,7 @@ TEST_OF_ALGOS(error_feedback_keeps_the_limit)
 TEST_OF_ALGOS(what_is_named_is_coded_or_exact)
 {
     enum { RANKS = 3 };
-    const struct numbers normal = {"normal", as_it_is, 4};
-    SCOPED float **inputs = inputs_of(&normal, RANKS);
+    SCOPED float **inputs = inputs_of(NORMAL, RANKS);
     SCOPED float *result = test_alloc(COUNT * sizeof(float));
     quant_job_t job = job_of(*state, RANKS, inputs, 0.2);
 
