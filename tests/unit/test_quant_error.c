@@ -28,39 +28,6 @@ TEST(coefficients_of_int8_are_those_of_the_table)
     }
 }
 
-/* To 8 bits, to nearest. */
-static double rounded_scale(double scale)
-{
-    int exponent = 0;
-    const double mantissa = frexp(scale, &exponent);
-
-    return ldexp(rint(ldexp(mantissa, 8)), exponent - 8);
-}
-
-/* The same expectation by drawing: it shares no formula with the integral. */
-TEST(coefficient_agrees_with_drawn_blocks)
-{
-    static const unsigned rows[] = {QUANT_BLOCK_ROWS_MIN, 64, 1000, QUANT_BLOCK_ROWS_MAX};
-    static const unsigned blocks[] = {40000, 40000, 5000, 5000};
-    test_random_t random = test_random_start(99);
-
-    for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); ++r) {
-        double squares = 0;
-        double off = 0; /* squares of what the largest are off by */
-        for (unsigned b = 0; b < blocks[r]; ++b) {
-            double largest = 0;
-            for (unsigned i = 0; i < rows[r]; ++i) {
-                largest = fmax(largest, fabs(test_random_normal(&random)));
-            }
-            squares += largest * largest;
-            off += pow(largest - 127 * rounded_scale(largest / 127), 2);
-        }
-        const double drawn =
-            (squares / (12.0 * 127 * 127) * (rows[r] - 1.0) + off) / rows[r] / blocks[r];
-        assert_close(drawn, quant_error_coefficient(&quant_format_int8, rows[r]), 0.01);
-    }
-}
-
 /* So what meets a target with the longest blocks meets it with all others. */
 TEST(longer_blocks_never_have_less_error)
 {

@@ -140,43 +140,6 @@ static void check_by_hand(arc_op_t op, arc_type_t type, size_t bytes, const void
     }
 }
 
-TEST(integers_wrap_as_in_c)
-{
-    CHECK(SUM, INT8, int8_t, -56, 100, 100);
-    CHECK(SUM, INT8, int8_t, 44, 100, 100, 100);
-    CHECK(SUM, UINT8, uint8_t, 44, 200, 100);
-    CHECK(SUM, INT16, int16_t, INT16_MIN, INT16_MAX, 1);
-    CHECK(SUM, INT32, int32_t, INT32_MIN, INT32_MAX, 1);
-    CHECK(SUM, INT64, int64_t, INT64_MIN, INT64_MAX, 1);
-    CHECK(PROD, UINT16, uint16_t, 1, 65535, 65535);
-    CHECK(PROD, INT16, int16_t, -24464, -300, 300);
-    CHECK(PROD, UINT64, uint64_t, 0, 1ull << 63, 2, 3);
-}
-
-TEST(operations_are_those_of_mpi)
-{
-    CHECK(MAX, INT32, int32_t, 3, -5, 3, 2);
-    CHECK(MAX, UINT32, uint32_t, UINT32_MAX - 4, UINT32_MAX - 4, 3);
-    CHECK(MIN, INT64, int64_t, -5, 3, -5, 4);
-    CHECK(LAND, INT32, int32_t, 1, 4, 2, 8);
-    CHECK(LAND, INT32, int32_t, 0, 4, 0, 8);
-    CHECK(LOR, UINT8, uint8_t, 1, 0, 7, 0);
-    CHECK(LOR, UINT8, uint8_t, 0, 0, 0);
-    CHECK(LXOR, INT16, int16_t, 0, 3, 9);
-    CHECK(LXOR, INT16, int16_t, 1, 3, 9, 4);
-    CHECK(BAND, UINT16, uint16_t, 0xf000, 0xf0f0, 0xff00);
-    CHECK(BOR, INT8, int8_t, 0x55, 0x50, 0x05);
-    CHECK(BXOR, UINT64, uint64_t, 0xf1, 0xff, 0x0f, 0x01);
-    CHECK(SUM, DOUBLE, double, 0.1 + 0.2, 0.1, 0.2);
-    CHECK(SUM, FLOAT, float, 1, 0x1p60f, -0x1p60f, 1);
-    CHECK(SUM, FLOAT, float, 0, 1, 0x1p60f, -0x1p60f);
-    CHECK(PROD, FLOAT, float, 1.5f, 3, 0.5f);
-    CHECK(MIN, FLOAT, float, -INFINITY, -INFINITY, 2);
-    CHECK(MAX, DOUBLE, double, 2, 1, 2);
-    CHECK(SUM, DOUBLE_COMPLEX, double _Complex, 4 + 6 * I, 1 + 2 * I, 3 + 4 * I);
-    CHECK(SUM, FLOAT_COMPLEX, float _Complex, 9 - 1 * I, 1 + 2 * I, 3 + 4 * I, 5 - 7 * I);
-}
-
 TEST(a_nan_or_equal_zeros_give_the_right_one)
 {
     CHECK(MAX, FLOAT, float, 1, NAN, 1);
