@@ -23,41 +23,32 @@ static const unsigned shards[] = {1, 2, 3, 4, 5, 7, 8, 16, 17, 1000};
                                              .segment_elems = (_segment)}; \
                  0 != _layout.shards; _layout.shards = 0)
 
-TEST(shards_follow_each_other_and_cover_the_vector)
+TEST(shards_cover_the_vector_in_rows_and_differ_by_one_at_most)
 {
     EACH_LAYOUT(layout, 4096)
     {
+        const size_t longest = exchange_layout_shard(&layout, 0).elems;
         size_t next = 0;
         for (unsigned shard = 0; shard < layout.shards; ++shard) {
             exchange_span_t span = exchange_layout_shard(&layout, shard);
             assert_true(span.begin == next);
+            assert_true(0 == span.elems || 0 == span.begin % ROW);
+            assert_true(span.elems <= longest);
+            /* One row for the division, less than one because the vector may end in a row. */
+            assert_true(longest - span.elems < 2 * ROW);
             next = span.begin + span.elems;
         }
         assert_true(layout.count == next);
     }
 }
 
-TEST(shards_begin_at_rows_and_differ_by_one_row_at_most)
-{
-    EACH_LAYOUT(layout, 4096)
-    {
-        size_t longest = exchange_layout_shard(&layout, 0).elems;
-        for (unsigned shard = 0; shard < layout.shards; ++shard) {
-            exchange_span_t span = exchange_layout_shard(&layout, shard);
-            assert_true(0 == span.elems || 0 == span.begin % ROW);
-            assert_true(span.elems <= longest);
-            /* One row for the division, less than one because the vector may end in a row. */
-            assert_true(longest - span.elems < 2 * ROW);
-        }
-    }
-}
-
-TEST(segments_follow_each_other_and_cover_their_shard)
+TEST(segments_cover_their_shard_and_are_empty_behind_it)
 {
     const size_t limit = 300; /* of segments to walk: a vector of SIZE_MAX has many */
 
     EACH_LAYOUT(layout, 512)
     {
+        const size_t segments = exchange_layout_segments(&layout);
         for (unsigned shard = 0; shard < layout.shards; ++shard) {
             exchange_span_t whole = exchange_layout_shard(&layout, shard);
             size_t left = whole.elems;
@@ -67,16 +58,6 @@ TEST(segments_follow_each_other_and_cover_their_shard)
                 assert_true(span.elems == (left < 512 ? left : 512));
                 left -= span.elems;
             }
-        }
-    }
-}
-
-TEST(segments_behind_the_last_are_empty)
-{
-    EACH_LAYOUT(layout, 512)
-    {
-        size_t segments = exchange_layout_segments(&layout);
-        for (unsigned shard = 0; shard < layout.shards; ++shard) {
             assert_int_equal(0, exchange_layout_segment(&layout, shard, segments).elems);
             assert_int_equal(0, exchange_layout_segment(&layout, shard, SIZE_MAX).elems);
         }

@@ -195,28 +195,6 @@ TEST(ranks_anywhere)
     }
 }
 
-/* By hand: ranks 0..6 on nodes b a b c a b b. */
-TEST(an_example)
-{
-    static const uint32_t node_of[] = {0, 1, 0, 3, 1, 0, 0};
-    static const unsigned order[] = {0, 2, 5, 6, 1, 4, 3};
-    static const unsigned members[] = {0, 2, 5, 6};
-    arc_topology_t topology;
-
-    assert_int_equal(ARC_OK, arc_topology_make(&topology, node_of, 7, 0));
-    assert_int_equal(3, topology.nodes);
-    assert_int_equal(0, topology.node);
-    assert_int_equal(4, topology.local_ranks);
-    assert_memory_equal(order, topology.order, sizeof order);
-    assert_memory_equal(members, topology.members, sizeof members);
-    assert_int_equal(1, topology.owners);
-    assert_false(topology.in_order);
-    assert_int_equal(0, topology.peers[0]);
-    assert_int_equal(1, topology.peers[1]);
-    assert_int_equal(3, topology.peers[2]);
-    arc_topology_free(&topology);
-}
-
 /* They come from other ranks. */
 TEST(wrong_numbers_are_refused)
 {
