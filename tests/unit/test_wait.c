@@ -48,66 +48,46 @@ static arc_status_t counted_progress(arc_task_t *base)
 
 static const arc_task_ops_t counted_ops = {.progress = counted_progress};
 
-static arc_status_t run_task(counted_t *task, unsigned spins, int64_t timeout_ns)
-{
-    const arc_wait_t wait = {.progress = count_progress, .spins = spins, .timeout_ns = timeout_ns};
-    task->task.ops = &counted_ops;
-    progress_calls = 0;
-    return arc_wait_run(&wait, &task->task);
-}
-
-TEST(a_task_that_is_ready_costs_no_progress)
-{
-    counted_t task = {.end_after = 1, .status = ARC_OK};
-
-    assert_int_equal(ARC_OK, run_task(&task, 100, 0));
-    assert_int_equal(1, task.polls);
-    assert_int_equal(0, progress_calls);
-}
-
+/* How often progress is called. */
 TEST(spins_first_then_makes_progress_on_every_poll)
 {
-    counted_t task = {.end_after = 150, .status = ARC_OK};
+    static const struct {
+        unsigned polls;
+        arc_status_t status;
+        arc_wait_t wait;
+        bool memory_only;
+        unsigned progress_calls;
+    } rows[] = {
+        {1, ARC_OK, {.spins = 100}, false, 0},
+        {150, ARC_OK, {.spins = 100}, false, 49},
+        {3, ARC_ERR_PROTOCOL, {.spins = 10}, false, 0},
+        {30, ARC_ERR_TRANSPORT, {.spins = 10}, false, 19},
+        {100, ARC_OK, {.yields = 3}, true, 24},
+        /* Messages need progress on every poll. */
+        {100, ARC_OK, {.yields = 3}, false, 99},
+    };
 
-    assert_int_equal(ARC_OK, run_task(&task, 100, 0));
-    assert_int_equal(150, task.polls);
-    assert_int_equal(49, progress_calls);
-}
-
-TEST(a_wait_for_memory_yields_between_calls_of_progress)
-{
-    counted_t task = {.end_after = 100, .status = ARC_OK};
-    const arc_wait_t wait = {.progress = count_progress, .yields = 3};
-
-    task.task.ops = &counted_ops;
-    task.task.memory_only = true;
-    progress_calls = 0;
-    assert_int_equal(ARC_OK, arc_wait_run(&wait, &task.task));
-    assert_int_equal(24, progress_calls);
-    /* Messages need progress on every poll. */
-    task.polls = 0;
-    task.task.memory_only = false;
-    progress_calls = 0;
-    assert_int_equal(ARC_OK, arc_wait_run(&wait, &task.task));
-    assert_int_equal(99, progress_calls);
-}
-
-TEST(errors_end_the_wait_at_once)
-{
-    counted_t spinning = {.end_after = 3, .status = ARC_ERR_PROTOCOL};
-    counted_t later = {.end_after = 30, .status = ARC_ERR_TRANSPORT};
-
-    assert_int_equal(ARC_ERR_PROTOCOL, run_task(&spinning, 10, 0));
-    assert_int_equal(3, spinning.polls);
-    assert_int_equal(ARC_ERR_TRANSPORT, run_task(&later, 10, 0));
-    assert_int_equal(30, later.polls);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        counted_t task = {.task = {.ops = &counted_ops, .memory_only = rows[i].memory_only},
+                          .end_after = rows[i].polls,
+                          .status = rows[i].status};
+        arc_wait_t wait = rows[i].wait;
+        wait.progress = count_progress;
+        progress_calls = 0;
+        assert_int_equal(rows[i].status, arc_wait_run(&wait, &task.task));
+        assert_int_equal(rows[i].polls, task.polls);
+        assert_int_equal(rows[i].progress_calls, progress_calls);
+    }
 }
 
 TEST(a_time_limit_ends_the_wait)
 {
-    counted_t never = {.end_after = 0};
+    counted_t never = {.task.ops = &counted_ops};
+    const arc_wait_t wait = {
+        .progress = count_progress, .spins = 10, .timeout_ns = ARC_NS_PER_SECOND / 20};
 
-    assert_int_equal(ARC_ERR_TIMEOUT, run_task(&never, 10, ARC_NS_PER_SECOND / 20));
+    progress_calls = 0;
+    assert_int_equal(ARC_ERR_TIMEOUT, arc_wait_run(&wait, &never.task));
     assert_true(progress_calls > 0);
 }
 
@@ -116,12 +96,11 @@ TEST(a_long_task_that_moves_is_not_timed_out)
 {
     enum { POLLS = 200, STEP_EVERY = 4 };
     const struct timespec a_poll = {.tv_nsec = 1000000};
-    counted_t slow = {.step_every = STEP_EVERY};
+    counted_t slow = {.task.ops = &counted_ops,
+                      .end_after = POLLS * 256,
+                      .status = ARC_OK,
+                      .step_every = STEP_EVERY * 256};
 
-    slow.task.ops = &counted_ops;
-    slow.end_after = POLLS * 256;
-    slow.status = ARC_OK;
-    slow.step_every = STEP_EVERY * 256;
     slow_poll = &a_poll;
     const arc_wait_t wait = {
         .progress = count_progress_slowly, .spins = 0, .timeout_ns = ARC_NS_PER_SECOND / 20};
