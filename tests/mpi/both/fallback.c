@@ -116,9 +116,7 @@ static void cause_inter(int round)
 /* Open MPI agrees on the number of a new communicator by allreduces on the old one. */
 static void cause_new_communicator(int round)
 {
-    MPI_Comm comm;
-
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm comm = dup_of(MPI_COMM_WORLD);
     (void) sums_of(comm, MPI_INT, 1, round, false);
     MPI_Comm_free(&comm);
 }

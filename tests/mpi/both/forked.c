@@ -57,10 +57,7 @@ static const kind_t kinds[] = {
 static void check_short_lived(const kind_t *kind)
 {
     for (int round = 0; round < ROUNDS; round++) {
-        MPI_Comm before = MPI_COMM_NULL;
-        MPI_Comm after = MPI_COMM_NULL;
-
-        MPI_Comm_dup(MPI_COMM_WORLD, &before);
+        MPI_Comm before = dup_of(MPI_COMM_WORLD);
         (void) sums_check(before, (uint64_t) round);
         const pid_t child = fork();
         if (child == 0) {
@@ -69,7 +66,7 @@ static void check_short_lived(const kind_t *kind)
         (void) sums_check(before, (uint64_t) round + 1);
         reap(child);
         (void) sums_check(before, (uint64_t) round + 2);
-        MPI_Comm_dup(MPI_COMM_WORLD, &after);
+        MPI_Comm after = dup_of(MPI_COMM_WORLD);
         (void) sums_check(after, (uint64_t) round);
         MPI_Comm_free(&before);
         (void) sums_check(after, (uint64_t) round + 1);
@@ -81,10 +78,8 @@ static void check_short_lived(const kind_t *kind)
 /* The child stays until its end of the pipe is closed; communicators come and go meanwhile. */
 static void check_long_lived(void)
 {
-    MPI_Comm before = MPI_COMM_NULL;
     int ends[2];
-
-    MPI_Comm_dup(MPI_COMM_WORLD, &before);
+    MPI_Comm before = dup_of(MPI_COMM_WORLD);
     (void) sums_check(before, 1);
     if (pipe(ends) != 0) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
@@ -100,9 +95,7 @@ static void check_long_lived(void)
     }
     close(ends[0]);
     for (int round = 0; round < ROUNDS; round++) {
-        MPI_Comm during = MPI_COMM_NULL;
-
-        MPI_Comm_dup(MPI_COMM_WORLD, &during);
+        MPI_Comm during = dup_of(MPI_COMM_WORLD);
         (void) sums_check(during, (uint64_t) round);
         (void) sums_check(before, (uint64_t) round);
         MPI_Comm_free(&during);

@@ -186,10 +186,8 @@ static void check_without(float *data, int count, int missing, unsigned away_sec
 static void check_freed(float *data, int count, int missing, unsigned away_seconds)
 {
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Comm comm = MPI_COMM_NULL;
     long process = getpid();
-
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm comm = dup_of(MPI_COMM_WORLD);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     MPI_Bcast(&process, 1, MPI_LONG, missing, comm);
@@ -215,11 +213,8 @@ static void check_freed(float *data, int count, int missing, unsigned away_secon
 static void check_persistent(float *data, int count, int missing, unsigned away_seconds)
 {
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Comm comm = MPI_COMM_NULL;
-    MPI_Comm next = MPI_COMM_NULL;
     long process = getpid();
-
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm comm = dup_of(MPI_COMM_WORLD);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     MPI_Bcast(&process, 1, MPI_LONG, missing, comm);
     persistent_allreduce_init(MPI_IN_PLACE, data, count, MPI_FLOAT, MPI_SUM, comm, &request);
@@ -237,7 +232,7 @@ static void check_persistent(float *data, int count, int missing, unsigned away_
         MPI_Request_free(&request);
     }
     MPI_Comm_free(&comm);
-    MPI_Comm_dup(MPI_COMM_SELF, &next);
+    MPI_Comm next = dup_of(MPI_COMM_SELF);
     tap_check(!is_left || place == MPI_Comm_c2f(next), "the communicator is still there");
     MPI_Comm_free(&next);
     tap_case("a started request without rank %d ends in an error, and with its communicator",

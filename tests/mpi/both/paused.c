@@ -78,9 +78,7 @@ static void go_on_meanwhile(sums_t *sums, meeting_t *meeting, int pause, MPI_Com
 
 static void check_pause(sums_t *sums, meeting_t *meeting, int pause)
 {
-    MPI_Comm comm;
-
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm comm = dup_of(MPI_COMM_WORLD);
     MPI_Iallreduce(sums->floats, sums->float_sums, ELEMS, MPI_FLOAT, MPI_SUM, comm,
                    &sums->requests[0]);
     if (0 == world_rank) {

@@ -125,7 +125,6 @@ static void check_pause(double seconds)
     struct sigaction action = {.sa_handler = count_signal};
     sigset_t blocked;
     sigset_t before;
-    MPI_Comm comm;
     MPI_Request request;
     int done = 0;
     int sum = world_rank;
@@ -133,7 +132,7 @@ static void check_pause(double seconds)
     sigaction(SIGUSR1, &action, NULL);
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGUSR1);
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm comm = dup_of(MPI_COMM_WORLD);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     MPI_Iallreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, comm, &request);
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);

@@ -152,10 +152,8 @@ static void check_nonblocking(MPI_Comm comm)
 
 int main(int argc, char **argv)
 {
-    MPI_Comm comm;
-
     tap_begin(&argc, &argv);
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm comm = dup_of(MPI_COMM_WORLD);
     if (argc > 2) {
         check_lowlat(comm, argv[2]);
         check_inherited(comm, "arc_lowlat_choice");

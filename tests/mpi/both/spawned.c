@@ -19,7 +19,6 @@ enum { ROUNDS = 2, VERDICT_TAG = 1, INTER_SEED = 900, MERGED_SEED = 1, DUP_SEED 
 static bool check_pair(MPI_Comm inter, bool upper)
 {
     MPI_Comm merged = MPI_COMM_NULL;
-    MPI_Comm dup = MPI_COMM_NULL;
     int local_ranks = 0;
     int remote_ranks = 0;
     int merged_ranks = 0;
@@ -33,7 +32,7 @@ static bool check_pair(MPI_Comm inter, bool upper)
                      merged_ranks, local_ranks, remote_ranks) &&
            good;
     good = sums_check(merged, MERGED_SEED) && good;
-    MPI_Comm_dup(merged, &dup);
+    MPI_Comm dup = dup_of(merged);
     good = sums_check(dup, DUP_SEED) && good;
     MPI_Comm_free(&merged);
     good = sums_check(dup, DUP_SEED + OWN_SEED) && good;

@@ -50,13 +50,12 @@ static void check_sums(MPI_Comm comm)
 
 int main(int argc, char **argv)
 {
-    MPI_Comm duplicate = MPI_COMM_NULL;
     MPI_Comm half = MPI_COMM_NULL;
 
     tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION('l', longest));
     check_sums(MPI_COMM_WORLD);
-    MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);
+    MPI_Comm duplicate = dup_of(MPI_COMM_WORLD);
     check_sums(duplicate);
     MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, world_rank, &half);
     check_sums(half);

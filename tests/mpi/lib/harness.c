@@ -300,6 +300,14 @@ const char *key_of(MPI_Comm comm, const char *key)
     return value;
 }
 
+MPI_Comm dup_of(MPI_Comm comm)
+{
+    MPI_Comm dup;
+
+    MPI_Comm_dup(comm, &dup);
+    return dup;
+}
+
 MPI_Comm dup_with_key(const char *key, const char *value)
 {
     MPI_Comm comm;

@@ -79,6 +79,9 @@ void set_key(MPI_Comm comm, const char *key, const char *value);
 /** The value of a key as MPI_Comm_get_info has it, "" if there is none; lives until the next. */
 const char *key_of(MPI_Comm comm, const char *key);
 
+/** What MPI_Comm_dup() makes. */
+MPI_Comm dup_of(MPI_Comm comm);
+
 /** A duplicate of MPI_COMM_WORLD that is made with the key. */
 MPI_Comm dup_with_key(const char *key, const char *value);
 

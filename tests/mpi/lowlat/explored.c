@@ -52,7 +52,6 @@ int main(int argc, char **argv)
 {
     int calls = 100;
     bool in_turns = false;
-    MPI_Comm again = MPI_COMM_NULL;
 
     tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION('n', calls), OPTION('t', in_turns));
@@ -60,7 +59,7 @@ int main(int argc, char **argv)
         check_calls(MPI_COMM_WORLD, MPI_COMM_WORLD, calls);
         tap_case("right sums");
     }
-    MPI_Comm_dup(MPI_COMM_WORLD, &again);
+    MPI_Comm again = dup_of(MPI_COMM_WORLD);
     check_calls(in_turns ? MPI_COMM_WORLD : again, again, calls);
     MPI_Comm_free(&again);
     tap_case("right sums on a duplicate");

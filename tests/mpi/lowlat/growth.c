@@ -66,9 +66,7 @@ static void check_memory(int longest, long limit_bytes)
 {
     const long before = shared_bytes();
     int call = 0;
-    MPI_Comm comm;
-
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm comm = dup_of(MPI_COMM_WORLD);
     check_sum(comm, 1, call++);
     const long small = shared_bytes() - before;
     check_sum(comm, longest, call++);

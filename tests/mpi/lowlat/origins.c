@@ -76,10 +76,8 @@ static void run_unordered(void)
 
 static void run_self(void)
 {
-    MPI_Comm comm = MPI_COMM_NULL;
-
     (void) sums_check(MPI_COMM_SELF, 1);
-    MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    MPI_Comm comm = dup_of(MPI_COMM_SELF);
     (void) sums_check(comm, 2);
     MPI_Comm_free(&comm);
     MPI_Comm_split(MPI_COMM_WORLD, world_rank, 0, &comm);
@@ -112,14 +110,13 @@ static void run_inter(void)
 {
     MPI_Comm part = MPI_COMM_NULL;
     MPI_Comm inter = MPI_COMM_NULL;
-    MPI_Comm dup = MPI_COMM_NULL;
     MPI_Comm merged = MPI_COMM_NULL;
     const int upper = world_rank % 2;
 
     MPI_Comm_split(MPI_COMM_WORLD, upper, world_rank, &part);
     MPI_Intercomm_create(part, 0, MPI_COMM_WORLD, 1 - upper, 1, &inter);
     (void) sums_check_inter(inter, 1);
-    MPI_Comm_dup(inter, &dup);
+    MPI_Comm dup = dup_of(inter);
     MPI_Intercomm_merge(inter, upper, &merged);
     MPI_Comm_free(&inter);
     (void) sums_check_inter(dup, 2);
@@ -195,9 +192,7 @@ static void run_made(void)
 static void run_unfreed(void)
 {
     for (int i = 0; i < communicators; i++) {
-        MPI_Comm comm = MPI_COMM_NULL;
-
-        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Comm comm = dup_of(MPI_COMM_WORLD);
         (void) sums_check_once(comm, (uint64_t) i);
     }
     (void) sums_check(MPI_COMM_WORLD, 1);
@@ -219,9 +214,7 @@ static void run_session(void)
 static void make_dups(int dups)
 {
     for (int i = 0; i < dups; i++) {
-        MPI_Comm comm = MPI_COMM_NULL;
-
-        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Comm comm = dup_of(MPI_COMM_WORLD);
         MPI_Comm_free(&comm);
     }
 }

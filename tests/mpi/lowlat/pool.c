@@ -111,9 +111,7 @@ static void check_late(int times)
     sigaction(SIGALRM, &asleep, NULL);
     sleep_again_later();
     for (int i = 0; i < times; i++) {
-        MPI_Comm all;
-
-        MPI_Comm_dup(MPI_COMM_WORLD, &all);
+        MPI_Comm all = dup_of(MPI_COMM_WORLD);
         check_sum(all, LATE_ELEMS, i);
         MPI_Comm_free(&all);
         for (int k = 0; k < OTHERS && i % world_ranks != world_rank; k++) {

@@ -16,12 +16,10 @@ enum {
 
 static void check(int late)
 {
-    MPI_Comm comm;
     MPI_Request request;
     int sum = 1;
     int done = 0;
-
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm comm = dup_of(MPI_COMM_WORLD);
     MPI_Iallreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, comm, &request);
     for (int call = 0; !done; call++) {
         if (world_rank == world_ranks - 1) {

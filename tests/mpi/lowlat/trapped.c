@@ -119,15 +119,13 @@ static void add_and_note(void *in, void *sums, int *count, MPI_Datatype *type)
 static void check_foreign(void)
 {
     enum { CALLS_BEFORE = 4, LATE_US = 50000 };
-    MPI_Comm set_up;
-    MPI_Comm pending;
     MPI_Op op;
     MPI_Request request;
     int sum = 1;
 
     MPI_Op_create(add_and_note, 1, &op);
-    MPI_Comm_dup(MPI_COMM_WORLD, &set_up);
-    MPI_Comm_dup(MPI_COMM_WORLD, &pending);
+    MPI_Comm set_up = dup_of(MPI_COMM_WORLD);
+    MPI_Comm pending = dup_of(MPI_COMM_WORLD);
     fesetround(rounding_of(world_rank));
     const rounded_t own = round_here();
     noted = own;
@@ -154,9 +152,7 @@ int main(int argc, char **argv)
 {
     tap_begin(&argc, &argv);
     for (int c = 0; c < COMMUNICATORS; c++) {
-        MPI_Comm comm;
-
-        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Comm comm = dup_of(MPI_COMM_WORLD);
         check_comm(comm);
         MPI_Comm_free(&comm);
         tap_case("communicator %d: sums, nothing traps, the environment is as before", c);

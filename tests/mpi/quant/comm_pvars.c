@@ -166,20 +166,18 @@ int main(int argc, char **argv)
     watched_t a;
     watched_t b;
     watched_t self;
-    MPI_Comm first;
-    MPI_Comm second;
 
     tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION('r', is_limited));
     pvars_begin();
-    MPI_Comm_dup(MPI_COMM_WORLD, &first);
+    MPI_Comm first = dup_of(MPI_COMM_WORLD);
     if (is_limited) {
         check_made_again(first);
         MPI_Comm_free(&first);
         pvars_end();
         return tap_end();
     }
-    MPI_Comm_dup(MPI_COMM_WORLD, &second);
+    MPI_Comm second = dup_of(MPI_COMM_WORLD);
     watch(&a, first);
     watch(&b, second);
     watch(&self, MPI_COMM_SELF);

@@ -220,7 +220,6 @@ static void check_many_communicators(void)
 int main(int argc, char **argv)
 {
     static bool only_pending;
-    MPI_Comm comm;
 
     tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION('a', of_all), OPTION('p', only_pending));
@@ -230,7 +229,7 @@ int main(int argc, char **argv)
         check_pending("default", "on", false);
         return tap_end();
     }
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm comm = dup_of(MPI_COMM_WORLD);
     check_cycle(comm, "a dup");
     check_toggles(comm);
     MPI_Comm_free(&comm);

@@ -77,7 +77,6 @@ static void check_learning(int largest)
 {
     const char *name = collective_names[collective];
     learned_t first[CLASSES];
-    MPI_Comm other;
 
     for (int c = 0; c < CLASSES && counts[c][1] <= largest; c++) {
         first[c] = calls_of_class(MPI_COMM_WORLD, counts[c]);
@@ -87,7 +86,7 @@ static void check_learning(int largest)
         tap_check(wanted != QUANTIZED || first[c].last == QUANTIZED,
                   "%d floats: the last calls are not all quantized", counts[c][0]);
     }
-    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    MPI_Comm other = dup_of(MPI_COMM_WORLD);
     for (int c = 0; c < CLASSES && counts[c][1] <= largest; c++) {
         const learned_t again = calls_of_class(other, counts[c]);
 

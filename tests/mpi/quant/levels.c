@@ -111,12 +111,10 @@ static void check_shape(const shape_t *shape)
 static void check_again(void)
 {
     static const int counts[] = {3000, 9000, 20000, 70001};
-    MPI_Comm comm;
     SCOPED float *data = must_alloc(ELEMS * sizeof *data);
     SCOPED float *result = must_alloc(ELEMS * sizeof *result);
     SCOPED float *before = must_alloc(ELEMS * sizeof *before);
-
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm comm = dup_of(MPI_COMM_WORLD);
     draw_normal(data, world_rank, ELEMS);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         MPI_Allreduce(data, before, counts[i], MPI_FLOAT, MPI_SUM, comm);

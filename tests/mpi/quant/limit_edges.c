@@ -194,9 +194,7 @@ static void check_refused(MPI_Comm comm)
 
 static void check_widened(bool passed_down)
 {
-    MPI_Comm comm;
-
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm comm = dup_of(MPI_COMM_WORLD);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     check_ones("with memory", comm, false);
     if (passed_down) {

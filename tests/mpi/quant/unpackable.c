@@ -70,12 +70,11 @@ static void check_broken(MPI_Comm comm, float *data, int block)
 
 int main(int argc, char **argv)
 {
-    MPI_Comm comm;
     MPI_Datatype wide;
 
     tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION('c', miscounts));
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm comm = dup_of(MPI_COMM_WORLD);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     MPI_Type_create_resized(MPI_FLOAT, 0, 2 * sizeof(float), &wide);
     MPI_Type_commit(&wide);

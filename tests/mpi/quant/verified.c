@@ -152,9 +152,7 @@ static bool call_is_exact(MPI_Comm comm, int call)
 
 static void check_switch(int every)
 {
-    MPI_Comm other;
-
-    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    MPI_Comm other = dup_of(MPI_COMM_WORLD);
     for (int call = 1; call <= every + 3; call++) {
         tap_check(call_is_exact(MPI_COMM_WORLD, call) == (call >= every), "call %d is%s exact",
                   call, call < every ? "" : " not");
