@@ -53,67 +53,57 @@ static uint16_t below(uint16_t x, unsigned fraction_bits, unsigned steps)
     return (uint16_t) ((x & 0x8000u) | magnitude);
 }
 
-static uint16_t half_place(uint16_t x, unsigned fraction_bits)
-{
-    return below(x, fraction_bits, fraction_bits + 1);
-}
+/* What x meets. */
+typedef enum partner {
+    ZERO,
+    MINUS_ZERO,
+    ITSELF,
+    LESS_THE_NEXT,
+    ANY,
+    HALF_PLACE,
+    LESS,
+    MORE
+} partner_t;
 
-static uint16_t less(uint16_t x, unsigned fraction_bits)
+static uint16_t partner_of(partner_t partner, uint16_t x, unsigned fraction_bits)
 {
-    return below(x ^ 0x8000u, fraction_bits, fraction_bits + 4);
+    switch (partner) {
+    case MINUS_ZERO:
+        return 0x8000;
+    case ITSELF:
+        return x;
+    case LESS_THE_NEXT: /* the sum is the last place of x, negative: subnormal for the smallest */
+        return (uint16_t) ((x ^ 0x8000u) + 1);
+    case ANY: /* an odd factor, near 2^16 over the golden ratio: all pairs mixed */
+        return (uint16_t) (x * 40503u + 12);
+    case HALF_PLACE:
+        return below(x, fraction_bits, fraction_bits + 1);
+    case LESS:
+        return below(x ^ 0x8000u, fraction_bits, fraction_bits + 4);
+    case MORE:
+        return below(x, fraction_bits, fraction_bits + 4);
+    default:
+        return 0;
+    }
 }
-
-static uint16_t more(uint16_t x, unsigned fraction_bits)
-{
-    return below(x, fraction_bits, fraction_bits + 4);
-}
-
-static uint16_t zero(uint16_t x, unsigned fraction_bits)
-{
-    return 0;
-}
-
-static uint16_t minus_zero(uint16_t x, unsigned fraction_bits)
-{
-    return 0x8000;
-}
-
-static uint16_t itself(uint16_t x, unsigned fraction_bits)
-{
-    return x;
-}
-
-/* The sum is the last place of x, negative: subnormal for the smallest numbers. */
-static uint16_t less_the_next(uint16_t x, unsigned fraction_bits)
-{
-    return (uint16_t) ((x ^ 0x8000u) + 1);
-}
-
-/* An odd factor, near 2^16 over the golden ratio: all pairs mixed. */
-static uint16_t any(uint16_t x, unsigned fraction_bits)
-{
-    return (uint16_t) (x * 40503u + 12);
-}
-
-typedef uint16_t (*partner_fn_t)(uint16_t x, unsigned fraction_bits);
 
 static const struct meeting {
     const char *name;
     arc_op_t op;
     unsigned n;
-    partner_fn_t partner[PARTS - 1];
+    partner_t partner[PARTS - 1];
 } meetings[] = {
-    {"plus minus zero", ARC_OP_SUM, 2, {minus_zero}},
-    {"plus zero", ARC_OP_SUM, 2, {zero}},
-    {"plus itself", ARC_OP_SUM, 2, {itself}},
-    {"plus any", ARC_OP_SUM, 2, {any}},
-    {"less the next one", ARC_OP_SUM, 2, {less_the_next}},
-    {"plus half a place", ARC_OP_SUM, 2, {half_place}},
-    {"plus half a place and more", ARC_OP_SUM, 3, {half_place, more}},
-    {"plus half a place and less", ARC_OP_SUM, 3, {half_place, less}},
-    {"times any", ARC_OP_PROD, 2, {any}},
-    {"or any larger", ARC_OP_MAX, 2, {any}},
-    {"or any smaller", ARC_OP_MIN, 2, {any}},
+    {"plus minus zero", ARC_OP_SUM, 2, {MINUS_ZERO}},
+    {"plus zero", ARC_OP_SUM, 2, {ZERO}},
+    {"plus itself", ARC_OP_SUM, 2, {ITSELF}},
+    {"plus any", ARC_OP_SUM, 2, {ANY}},
+    {"less the next one", ARC_OP_SUM, 2, {LESS_THE_NEXT}},
+    {"plus half a place", ARC_OP_SUM, 2, {HALF_PLACE}},
+    {"plus half a place and more", ARC_OP_SUM, 3, {HALF_PLACE, MORE}},
+    {"plus half a place and less", ARC_OP_SUM, 3, {HALF_PLACE, LESS}},
+    {"times any", ARC_OP_PROD, 2, {ANY}},
+    {"or any larger", ARC_OP_MAX, 2, {ANY}},
+    {"or any smaller", ARC_OP_MIN, 2, {ANY}},
 };
 enum { MEETINGS = sizeof meetings / sizeof meetings[0] };
 
@@ -133,7 +123,7 @@ static void fill_parts(const half_case_t *row)
     for (size_t i = 0; i < LENGTH; ++i) {
         part[0][i] = (uint16_t) i;
         for (unsigned k = 1; k < row->meeting->n; ++k) {
-            part[k][i] = row->meeting->partner[k - 1]((uint16_t) i, fraction_bits);
+            part[k][i] = partner_of(row->meeting->partner[k - 1], (uint16_t) i, fraction_bits);
         }
     }
 }
