@@ -229,38 +229,24 @@ DEFINE_PAIR(long_double_int, long double, int)
 DEFINE_PAIR(float_float, float, float)
 DEFINE_PAIR(double_double, double, double)
 
+/* Values of another type, of which not all may occur. */
+#define DEFINE_LIMITED(_tag, _other, _type, _limited)                    \
+    static void draw_##_tag(void *out, const draw_t *draw, size_t count) \
+    {                                                                    \
+        _type *v = out;                                                  \
+        draw_##_other(out, draw, count);                                 \
+        for (size_t i = 0; i < count; i++) {                             \
+            v[i] = (_type) (_limited);                                   \
+        }                                                                \
+    }
 /* Truth values are 0 or 1 only: _Bool has no other, and Fortran defines no other. */
-static void draw_truth8(void *out, const draw_t *draw, size_t count)
-{
-    uint8_t *v = out;
-
-    for (size_t i = 0; i < count; i++) {
-        v[i] = draws_zero(draw_bits(draw->seed, draw->rank, i)) ? 0 : 1;
-    }
-}
-
-static void draw_truth32(void *out, const draw_t *draw, size_t count)
-{
-    int32_t *v = out;
-
-    for (size_t i = 0; i < count; i++) {
-        v[i] = draws_zero(draw_bits(draw->seed, draw->rank, i)) ? 0 : 1;
-    }
-}
-
+DEFINE_LIMITED(truth8, uint8, uint8_t, v[i] != 0)
+DEFINE_LIMITED(truth32, int32, int32_t, v[i] != 0)
 /*
  * 64-bit types whose signedness Open MPI does not keep: releases compare MPI_UNSIGNED_LONG as
  * signed and MPI_OFFSET as unsigned. Values without the top bit are the same either way.
  */
-static void draw_nat64(void *out, const draw_t *draw, size_t count)
-{
-    uint64_t *v = out;
-
-    draw_uint64(out, draw, count);
-    for (size_t i = 0; i < count; i++) {
-        v[i] &= INT64_MAX;
-    }
-}
+DEFINE_LIMITED(nat64, uint64, uint64_t, v[i] & INT64_MAX)
 
 #define fold_nat64 fold_uint64
 #define fold_truth8 fold_uint8
@@ -275,35 +261,17 @@ const op_row_t op_table[OP_COUNT] = {
     [OP_MAXLOC] = {"MAXLOC", MPI_MAXLOC}, [OP_MINLOC] = {"MINLOC", MPI_MINLOC},
 };
 
-#define LONG_DOUBLE_VALUE_BYTES                                      \
-    10 /* x87: sign, exponent and 64 bits; the other six are padding \
-        */
-
-#define WHOLE(_type)        \
-    {                       \
-        {0, sizeof(_type)}, \
-        {                   \
-            0, 0            \
-        }                   \
-    }
-#define PAIR_PARTS(_tag, _value_bytes)                                                  \
-    {                                                                                   \
-        {0, (_value_bytes)},                                                            \
-        {                                                                               \
-            offsetof(pair_##_tag##_t, index), sizeof(((pair_##_tag##_t *) NULL)->index) \
-        }                                                                               \
-    }
-#define SCALAR_ROW(_handle, _tag, _type, _ops, _broad)                                         \
-    {                                                                                          \
-#_handle, _handle, sizeof(_type), _ops, _broad, WHOLE(_type), draw_##_tag, fold_##_tag \
-    }
-#define PAIR_ROW(_handle, _tag, _value_bytes, _broad)                 \
-    {                                                                 \
-#_handle, _handle, sizeof(pair_##_tag##_t), OPS_PAIR, _broad, \
-            PAIR_PARTS(_tag, _value_bytes), draw_##_tag, fold_##_tag  \
-    }
+/* x87: sign, exponent and 64 bits; the other six are padding */
+#define LONG_DOUBLE_VALUE_BYTES 10
 
 /* clang-format off */
+#define SCALAR_ROW(_handle, _tag, _type, _ops, _broad) \
+    {#_handle, _handle, sizeof(_type), _ops, _broad, {{0, sizeof(_type)}, {0, 0}}, draw_##_tag, fold_##_tag}
+#define PAIR_ROW(_handle, _tag, _value_bytes, _broad)                                 \
+    {#_handle, _handle, sizeof(pair_##_tag##_t), OPS_PAIR, _broad,                    \
+     {{0, (_value_bytes)}, {offsetof(pair_##_tag##_t, index), sizeof(((pair_##_tag##_t *) NULL)->index)}}, \
+     draw_##_tag, fold_##_tag}
+
 const type_row_t type_table[] = {
     SCALAR_ROW(MPI_INT,                int32,  int32_t,  OPS_INTEGER,    true),
     SCALAR_ROW(MPI_FLOAT,              float,  float,    OPS_FLOAT,      true),
