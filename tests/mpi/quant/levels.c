@@ -27,52 +27,37 @@ static const double step_error = 3.56e-5;
 static const double tolerance = 0.05;
 static int per_node;
 
+/* Numbers of a rank of the world: which communicator it is in, or where. */
+typedef enum number { ALL, NODE, PLACE, LAST, RANK, DEALT, BACKWARDS, SHUFFLED } number_t;
+
 /* What a communicator has of the world's ranks, and in which order. */
 typedef struct shape {
     const char *name;
-    int nodes; /* of the communicator of rank 0; 0: no levels */
-    int (*color)(int rank);
-    int (*key)(int rank);
+    bool levels;
+    number_t color;
+    number_t key;
 } shape_t;
 
-static int all(int rank)
+static int number_of(number_t number, int rank)
 {
-    return 0;
-}
-
-static int node_of(int rank)
-{
-    return rank / per_node;
-}
-
-static int place_of(int rank)
-{
-    return rank % per_node;
-}
-
-static int all_but_the_last(int rank)
-{
-    return rank == world_ranks - 1;
-}
-
-static int in_order(int rank)
-{
-    return rank;
-}
-
-static int dealt(int rank)
-{
-    return place_of(rank) * world_ranks + node_of(rank);
-}
-
-static int backwards(int rank)
-{
-    return -rank;
-}
-
-static int shuffled(int rank)
-{
-    return (int) (draw_bits(7, (unsigned) rank, 0) % 100000);
+    switch (number) {
+    case ALL:
+        return 0;
+    case NODE:
+        return rank / per_node;
+    case PLACE:
+        return rank % per_node;
+    case LAST:
+        return rank == world_ranks - 1;
+    case DEALT:
+        return rank % per_node * world_ranks + rank / per_node;
+    case BACKWARDS:
+        return -rank;
+    case SHUFFLED:
+        return (int) (draw_bits(7, (unsigned) rank, 0) % 100000);
+    default:
+        return rank;
+    }
 }
 
 static void check_error(MPI_Comm comm, int ranks, bool levels)
@@ -98,10 +83,11 @@ static void check_shape(const shape_t *shape)
     MPI_Comm comm;
     int ranks;
 
-    MPI_Comm_split(MPI_COMM_WORLD, shape->color(world_rank), shape->key(world_rank), &comm);
+    MPI_Comm_split(MPI_COMM_WORLD, number_of(shape->color, world_rank),
+                   number_of(shape->key, world_rank), &comm);
     MPI_Comm_size(comm, &ranks);
     if (ranks > 1) {
-        check_error(comm, ranks, shape->nodes > 0);
+        check_error(comm, ranks, shape->levels);
     }
     tap_case("%s", shape->name);
     MPI_Comm_free(&comm);
@@ -114,39 +100,38 @@ static void check_again(void)
     SCOPED float *data = must_alloc(ELEMS * sizeof *data);
     SCOPED float *result = must_alloc(ELEMS * sizeof *result);
     SCOPED float *before = must_alloc(ELEMS * sizeof *before);
-    MPI_Comm comm = dup_of(MPI_COMM_WORLD);
+
     draw_normal(data, world_rank, ELEMS);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        /* What the one before it had makes it no larger. */
+        MPI_Comm comm = dup_of(MPI_COMM_WORLD);
         MPI_Allreduce(data, before, counts[i], MPI_FLOAT, MPI_SUM, comm);
         MPI_Allreduce(data, result, ELEMS, MPI_FLOAT, MPI_SUM, comm);
         MPI_Allreduce(data, result, counts[i], MPI_FLOAT, MPI_SUM, comm);
         tap_check(0 == memcmp(before, result, (size_t) counts[i] * sizeof *result),
                   "%d elements: other bytes after a longer call", counts[i]);
-        MPI_Comm_free(&comm); /* what it had makes the next one no larger */
-        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Comm_free(&comm);
     }
     tap_case("the same bytes again after a longer call");
-    MPI_Comm_free(&comm);
 }
+
+static const shape_t shapes[] = {
+    {"node by node", true, ALL, RANK},
+    {"dealt to the nodes in turn", true, ALL, DEALT},
+    {"backwards", true, ALL, BACKWARDS},
+    {"anywhere", true, ALL, SHUFFLED},
+    {"one rank of each node: no levels", false, PLACE, RANK},
+    {"one node: no levels", false, NODE, RANK},
+    {"uneven nodes: no levels", false, LAST, RANK},
+};
 
 int main(int argc, char **argv)
 {
-
     tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION('p', per_node));
     if (per_node < 2 || 0 != world_ranks % per_node) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
-    const int nodes = world_ranks / per_node;
-    const shape_t shapes[] = {
-        {"node by node", nodes, all, in_order},
-        {"dealt to the nodes in turn", nodes, all, dealt},
-        {"backwards", nodes, all, backwards},
-        {"anywhere", nodes, all, shuffled},
-        {"one rank of each node: no levels", 0, place_of, in_order},
-        {"one node: no levels", 0, node_of, in_order},
-        {"uneven nodes: no levels", 0, all_but_the_last, in_order},
-    };
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         check_shape(&shapes[i]);
     }
