@@ -16,6 +16,7 @@
 #include "config.h"
 
 #include "harness.h"
+#include "persistent.h"
 #include "pvars.h"
 
 enum {
@@ -46,13 +47,11 @@ static void add(int calls, int count, MPI_Op op, bool pending, MPI_Comm comm)
 
     MPI_Comm_size(comm, &ranks);
     for (int call = 0; call < calls; call++) {
-        MPI_Request request = MPI_REQUEST_NULL;
         for (int i = 0; i < count; i++) {
             vector[i] = 1;
         }
         if (pending) {
-            MPI_Iallreduce(MPI_IN_PLACE, vector, count, MPI_DOUBLE, op, comm, &request);
-            MPI_Wait(&request, MPI_STATUS_IGNORE);
+            nonblocking_allreduce(MPI_IN_PLACE, vector, count, MPI_DOUBLE, op, comm);
         } else {
             MPI_Allreduce(MPI_IN_PLACE, vector, count, MPI_DOUBLE, op, comm);
         }

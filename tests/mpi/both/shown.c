@@ -15,6 +15,7 @@
 #include "config.h"
 
 #include "harness.h"
+#include "persistent.h"
 
 enum { ELEMS = 70001 }; /* from 256 KiB on sums are quantized */
 
@@ -141,10 +142,7 @@ static void check_lacking(MPI_Comm comm)
  */
 static void check_nonblocking(MPI_Comm comm)
 {
-    MPI_Request request;
-
-    MPI_Iallreduce(MPI_IN_PLACE, data, ELEMS, MPI_FLOAT, MPI_SUM, comm, &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    nonblocking_allreduce(MPI_IN_PLACE, data, ELEMS, MPI_FLOAT, MPI_SUM, comm);
     expect_word(comm, "arc_quant_choice", ", int8 then int8, from 262144 bytes");
     expect(comm, "arc_quant", "");
     tap_case("a nonblocking call shows what it has led to, but not the key");

@@ -113,9 +113,7 @@ static void check_call(const meaning_t *meaning, int count, bool in_place)
     }
     const void *out = in_place ? MPI_IN_PLACE : send;
     if (nonblocking && in_place) {
-        MPI_Request request;
-        MPI_Iallreduce(out, receive, count, meaning->type, meaning->op, comm, &request);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        nonblocking_allreduce(out, receive, count, meaning->type, meaning->op, comm);
     } else {
         MPI_Allreduce(out, receive, count, meaning->type, meaning->op, comm);
     }
@@ -218,11 +216,8 @@ static void check_unasked(const meaning_t *meaning)
 
 static void check_ones(const meaning_t *meaning)
 {
-    MPI_Request request = MPI_REQUEST_NULL;
-
     receive[0] = half_round(half, 1);
-    MPI_Iallreduce(MPI_IN_PLACE, receive, 1, meaning->type, meaning->op, comm, &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    nonblocking_allreduce(MPI_IN_PLACE, receive, 1, meaning->type, meaning->op, comm);
     tap_check(receive[0] == half_round(half, world_ranks), "0x%04x", receive[0]);
     tap_case("a nonblocking sum before all others");
 }
@@ -231,20 +226,17 @@ static void check_blocking_before(const meaning_t *meaning)
 {
     enum { FLOATS = 4096 };
     static float ones[FLOATS];
-    MPI_Request request = MPI_REQUEST_NULL;
 
     receive[0] = meaning->part(world_rank, 0);
     PMPI_Allreduce(MPI_IN_PLACE, receive, 1, meaning->type, meaning->op, comm);
     tap_check(receive[0] == meaning->result(meaning->op, 0), "0x%04x", receive[0]);
     receive[1] = meaning->part(world_rank, 1);
-    MPI_Iallreduce(MPI_IN_PLACE, receive + 1, 1, meaning->type, meaning->op, comm, &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    nonblocking_allreduce(MPI_IN_PLACE, receive + 1, 1, meaning->type, meaning->op, comm);
     tap_check(receive[1] == meaning->result(meaning->op, 1), "nonblocking: 0x%04x", receive[1]);
     for (int i = 0; i < FLOATS; i++) {
         ones[i] = 1;
     }
-    MPI_Iallreduce(MPI_IN_PLACE, ones, FLOATS, MPI_FLOAT, MPI_SUM, comm, &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    nonblocking_allreduce(MPI_IN_PLACE, ones, FLOATS, MPI_FLOAT, MPI_SUM, comm);
     for (int i = 0; i < FLOATS; i++) {
         tap_check(ones[i] == (float) world_ranks, "float %d: %g", i, ones[i]);
     }

@@ -120,9 +120,7 @@ static void *use_own(void *of)
     for (int call = 0; call < calls; call++) {
         sum_once(worker, worker->comm, call);
         if (worker->number == 0 && call % DUP_EVERY == 0) {
-            MPI_Comm own;
-
-            MPI_Comm_dup(worker->comm, &own);
+            MPI_Comm own = dup_of(worker->comm);
             sum_once(worker, own, call);
             MPI_Comm_free(&own);
         }

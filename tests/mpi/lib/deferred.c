@@ -97,7 +97,7 @@ int MPI_Allreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_O
 
     switch (how()) {
     case NONBLOCKING:
-        return finish(MPI_Iallreduce(in, out, count, type, op, comm, &request), &request);
+        return nonblocking_allreduce(in, out, count, type, op, comm);
     case PERSISTENT:
         return run_persistent(persistent_allreduce_init(in, out, count, type, op, comm, &request),
                               &request, MPI_IN_PLACE != in);

@@ -16,6 +16,16 @@
 #define PERSISTENT_CALL(name) MPIX_##name
 #endif
 
+/** A nonblocking sum that is waited for at once. */
+static inline int nonblocking_allreduce(const void *in, void *out, int count, MPI_Datatype type,
+                                        MPI_Op op, MPI_Comm comm)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int status = MPI_Iallreduce(in, out, count, type, op, comm, &request);
+
+    return MPI_SUCCESS == status ? MPI_Wait(&request, MPI_STATUS_IGNORE) : status;
+}
+
 static inline int persistent_allreduce_init(const void *in, void *out, int count, MPI_Datatype type,
                                             MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {

@@ -115,9 +115,7 @@ static void check_late(int times)
         check_sum(all, LATE_ELEMS, i);
         MPI_Comm_free(&all);
         for (int k = 0; k < OTHERS && i % world_ranks != world_rank; k++) {
-            MPI_Comm some;
-
-            MPI_Comm_dup(others[i % world_ranks], &some);
+            MPI_Comm some = dup_of(others[i % world_ranks]);
             check_sum(some, LATE_ELEMS, 1000 * i + k);
             MPI_Comm_free(&some);
         }

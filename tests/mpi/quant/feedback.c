@@ -148,14 +148,12 @@ static double mean_square_error(const series_t *one)
 static void give_again(void)
 {
     static float zeros[ELEMS];
-    MPI_Request request;
     MPI_Info info;
 
     MPI_Comm_get_info(comm, &info);
     MPI_Comm_set_info(comm, info);
     MPI_Info_free(&info);
-    MPI_Iallreduce(MPI_IN_PLACE, zeros, ELEMS, MPI_FLOAT, MPI_SUM, comm, &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    nonblocking_allreduce(MPI_IN_PLACE, zeros, ELEMS, MPI_FLOAT, MPI_SUM, comm);
 }
 
 /* Once more the sum of the same numbers, from `send` to `receive`, which may be the same. */
@@ -164,7 +162,6 @@ static void sum_once(series_t *one, void *send, void *receive, form_t form)
     const void *from = send == receive ? MPI_IN_PLACE : send;
     const int elems = (int) one->vector->elems;
     const MPI_Datatype type = one->numbers.type;
-    MPI_Request request;
 
     for (size_t i = 0; i < one->sent; i++) {
         numbers_write(&one->numbers, send, i, one->own[i]);
@@ -175,8 +172,7 @@ static void sum_once(series_t *one, void *send, void *receive, form_t form)
     if (one->scatters) {
         MPI_Reduce_scatter_block(from, receive, elems, type, MPI_SUM, comm);
     } else if (form == NONBLOCKING) {
-        MPI_Iallreduce(from, receive, elems, type, MPI_SUM, comm, &request);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        nonblocking_allreduce(from, receive, elems, type, MPI_SUM, comm);
     } else if (form == PERSISTENT) {
         MPI_Start(&one->request);
         MPI_Wait(&one->request, MPI_STATUS_IGNORE);
@@ -306,11 +302,7 @@ static void check_forms(form_t form, const char *type)
 {
     const vector_t vectors[] = {{"a vector", type, 20000, 1, 0}, {"another", type, 20000, 1, 1}};
 
-    if (form != PERSISTENT) {
-        comm = dup_with_key("arc_quant", "int4");
-    } else {
-        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    }
+    comm = form != PERSISTENT ? dup_with_key("arc_quant", "int4") : dup_of(MPI_COMM_WORLD);
     check_series(vectors, 2, false, form, NULL, false);
     MPI_Comm_free(&comm);
 }
