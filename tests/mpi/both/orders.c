@@ -16,16 +16,17 @@
 #include "config.h"
 
 #include "harness.h"
+#include "numbers.h"
 #include "persistent.h"
 
 enum { MAX_REQUESTS = 64, MODULUS = 8191, VALUES = 7, ROUNDS_OF_REQUESTS = 40 };
 
 typedef enum kind { ALLREDUCE, REDUCE_SCATTER, ALLGATHER, KINDS } kind_t;
 
-/* A call, the same on all ranks; numbers are floats, or ints in some allreduces. */
+/* A call, the same on all ranks; of floats, or of ints in some allreduces. */
 typedef struct call {
     kind_t kind;
-    bool floats;
+    numbers_t numbers;
     int count; /* of a vector, or of each block */
     uint64_t salt;
     void *in;
@@ -60,18 +61,14 @@ static int blocks_out(const call_t *call)
     return ALLGATHER == call->kind ? world_ranks : 1;
 }
 
-static MPI_Datatype type_of(const call_t *call)
-{
-    return call->floats ? MPI_FLOAT : MPI_INT;
-}
-
 static call_t make_call(uint64_t salt)
 {
     const kind_t kind =
         0 == draw_bits(salt, 0, 0) % 3 ? REDUCE_SCATTER + draw_bits(salt, 1, 0) % 2 : ALLREDUCE;
     const int range = 0 == draw_bits(salt, 2, 0) % 3 ? options.longest : 8;
+    const bool floats = ALLREDUCE != kind || 0 == draw_bits(salt, 3, 0) % 2;
     call_t call = {.kind = kind,
-                   .floats = ALLREDUCE != kind || 0 == draw_bits(salt, 3, 0) % 2,
+                   .numbers = numbers_named(floats ? "float" : "int"),
                    .count = 1 + (int) (draw_bits(salt, 4, 0) % (unsigned) range)};
 
     call.in = must_alloc(sizeof(int) * (size_t) (call.count * blocks_in(&call)));
@@ -89,14 +86,10 @@ static void fill(call_t *call, uint64_t salt)
 {
     call->salt = salt;
     for (int i = 0; i < call->count * blocks_in(call); i++) {
-        if (call->floats) {
-            ((float *) call->in)[i] = (float) value_of(call, world_rank, i);
-        } else {
-            ((int *) call->in)[i] = value_of(call, world_rank, i);
-        }
+        numbers_write(&call->numbers, call->in, (size_t) i, (float) value_of(call, world_rank, i));
     }
     for (int i = 0; i < call->count * blocks_out(call); i++) {
-        ((int *) call->out)[i] = -1;
+        numbers_write(&call->numbers, call->out, (size_t) i, -1);
     }
 }
 
@@ -116,11 +109,11 @@ static double expected(const call_t *call, int i)
 
 static void check(const call_t *call, const char *what)
 {
-    const double allowed = call->floats ? options.error * MODULUS * world_ranks : 0;
+    const bool floats = MPI_FLOAT == call->numbers.type;
+    const double allowed = floats ? options.error * MODULUS * world_ranks : 0;
 
     for (int i = 0; i < call->count * blocks_out(call); i++) {
-        const double got =
-            call->floats ? (double) ((float *) call->out)[i] : (double) ((int *) call->out)[i];
+        const double got = numbers_read(&call->numbers, call->out, (size_t) i);
 
         if (!tap_check(fabs(got - expected(call, i)) <= allowed,
                        "%s, element %d of %d is %g, not %g", what, i,
@@ -139,16 +132,16 @@ static void make_request(int i, uint64_t salt)
     *call = make_call(salt);
     switch (call->kind) {
     case REDUCE_SCATTER:
-        persistent_reduce_scatter_block_init(call->in, call->out, call->count, type_of(call),
+        persistent_reduce_scatter_block_init(call->in, call->out, call->count, call->numbers.type,
                                              MPI_SUM, comm, &requests[i]);
         break;
     case ALLGATHER:
-        persistent_allgather_init(call->in, call->count, type_of(call), call->out, call->count,
-                                  type_of(call), comm, &requests[i]);
+        persistent_allgather_init(call->in, call->count, call->numbers.type, call->out, call->count,
+                                  call->numbers.type, comm, &requests[i]);
         break;
     default:
-        persistent_allreduce_init(call->in, call->out, call->count, type_of(call), MPI_SUM, comm,
-                                  &requests[i]);
+        persistent_allreduce_init(call->in, call->out, call->count, call->numbers.type, MPI_SUM,
+                                  comm, &requests[i]);
     }
 }
 
@@ -191,11 +184,11 @@ static void start_around(const int *order, int place, call_t *blocking, call_t *
 {
     for (int i = 0; i <= options.requests; i++) {
         if (i == place) {
-            MPI_Allreduce(blocking->in, blocking->out, blocking->count, type_of(blocking), MPI_SUM,
-                          comm);
+            MPI_Allreduce(blocking->in, blocking->out, blocking->count, blocking->numbers.type,
+                          MPI_SUM, comm);
             check(blocking, "a blocking call");
             MPI_Iallreduce(nonblocking->in, nonblocking->out, nonblocking->count,
-                           type_of(nonblocking), MPI_SUM, comm, pending);
+                           nonblocking->numbers.type, MPI_SUM, comm, pending);
         }
         if (i < options.requests) {
             MPI_Start(&requests[order[i]]);
@@ -216,8 +209,7 @@ static call_t make_sum(uint64_t salt)
     return call;
 }
 
-/* The others do not wait for anything before they have started all: `patient` is not kept waiting.
- */
+/* The others wait for nothing before they have started all: `patient` is not kept waiting. */
 static void run_round(uint64_t salt)
 {
     const int patient = (int) (draw_bits(salt, 0, 1) % (unsigned) (2 * world_ranks));
@@ -274,7 +266,6 @@ static void use_requests(int rounds, uint64_t salt)
 
 int main(int argc, char **argv)
 {
-
     tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION('r', options.rounds), OPTION('q', options.requests),
                  OPTION('l', options.longest), OPTION('t', options.error),

@@ -22,6 +22,7 @@
 #include <pthread.h>
 
 #include "harness.h"
+#include "numbers.h"
 #include "persistent.h"
 
 enum {
@@ -127,21 +128,19 @@ static MPI_Op op_of(const plan_t *plan)
 static void fill(operation_t *operation)
 {
     const plan_t *plan = &operation->plan;
+    const numbers_t drawn = {.type = FLOATS == plan->kind ? MPI_FLOAT : MPI_INT};
     void *to = plan->in_place ? operation->out : operation->in;
     const int numbers = plan->count * (PAIRS == plan->kind ? PAIR : 1);
 
     for (int i = 0; i < numbers; i++) {
-        if (FLOATS == plan->kind) {
-            ((float *) to)[i] = (float) value_of(plan, world_rank, i);
-        } else {
-            ((int *) to)[i] = value_of(plan, world_rank, i);
-        }
+        numbers_write(&drawn, to, (size_t) i, (float) value_of(plan, world_rank, i));
     }
 }
 
 static void check_numbers(const operation_t *operation, const char *what)
 {
     const plan_t *plan = &operation->plan;
+    const numbers_t summed = {.type = type_of(plan)};
     long sums[VALUES] = {0};
 
     for (int i = 0; i < VALUES; i++) {
@@ -151,8 +150,7 @@ static void check_numbers(const operation_t *operation, const char *what)
     }
     for (int i = 0; i < plan->count; i++) {
         const double exact = (double) sums[i % VALUES];
-        const double got = FLOATS == plan->kind ? (double) ((float *) operation->out)[i]
-                                                : (double) ((int *) operation->out)[i];
+        const double got = numbers_read(&summed, operation->out, (size_t) i);
         const double allowed = FLOATS == plan->kind ? options.error * MODULUS * world_ranks : 0;
 
         if (!tap_check(fabs(got - exact) <= allowed, "%s of %d: element %d is %g, not %g", what,
@@ -397,7 +395,6 @@ static void start_one(int number)
 
 int main(int argc, char **argv)
 {
-
     tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION('o', options.operations), OPTION('p', options.pending),
                  OPTION('c', options.comms), OPTION('l', options.longest),
