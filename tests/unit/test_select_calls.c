@@ -19,18 +19,12 @@ enum { SEED = 20261122, SEEDS = 200, MANY_SEEDS = 1000, PERCENT = 100 };
  */
 enum { FREE_CALLS = ARC_SELECT_FREE_CALLS + 2 };
 
-#define EXPLORES                                                     \
-    {                                                                \
-        .explore_percent = 1, .margin_percent = 3, .start_calls = 32 \
-    }
-#define EXPLORES_FROM(_first)                                                           \
-    {                                                                                   \
-        .first = (_first), .explore_percent = 1, .margin_percent = 3, .start_calls = 32 \
-    }
-#define EXPLORES_SOON                                               \
-    {                                                               \
-        .explore_percent = 1, .margin_percent = 3, .start_calls = 4 \
-    }
+/* clang-format off */
+#define EXPLORES_FROM(_first) {.first = (_first), .explore_percent = 1, .margin_percent = 3, .start_calls = 32}
+#define EXPLORES EXPLORES_FROM(0)
+#define EXPLORES_SOON {.explore_percent = 1, .margin_percent = 3, .start_calls = 4}
+#define SETTLES {.explore_percent = 1, .margin_percent = 5, .settles = true}
+/* clang-format on */
 
 /* A world, and what must hold after so many calls. */
 typedef struct promise {
@@ -147,33 +141,23 @@ static void run(world_t *world, uint64_t calls)
     assert_true(world->agreed);
 }
 
-TEST(a_fixed_choice_is_never_timed)
+TEST(a_fixed_choice_is_never_timed_and_without_a_share_nothing_is_explored)
 {
     enum { CALLS = 100000 };
-    static const world_setting_t setting = {
-        "fixed", 2, {60, 50, 90}, .agree_us = 90, .config = EXPLORES};
-    world_t world;
+    static const world_setting_t settings[] = {
+        {"fixed", 2, {60, 50, 90}, .agree_us = 90, .config = EXPLORES},
+        {"no share", 2, {60, 50, 90}, .agree_us = 90, .config = {.first = 2, .margin_percent = 3}}};
 
-    world_start(&world, &setting, SEED);
-    for (unsigned rank = 0; rank < setting.ranks; ++rank) {
-        arc_select_fix(&world.select[rank], 2);
+    for (unsigned fixed = 0; fixed < 2; ++fixed) {
+        world_t world;
+        world_start(&world, &settings[0 == fixed], SEED);
+        for (unsigned rank = 0; fixed && rank < 2; ++rank) {
+            arc_select_fix(&world.select[rank], 2);
+        }
+        run(&world, CALLS);
+        assert_int_equal(world.agreements, 0);
+        assert_int_equal(world.used[2], CALLS);
     }
-    run(&world, CALLS);
-    assert_int_equal(world.agreements, 0);
-    assert_int_equal(world.used[2], CALLS);
-}
-
-TEST(without_a_share_nothing_is_explored)
-{
-    enum { CALLS = 100000 };
-    static const world_setting_t setting = {
-        "no share", 2, {60, 50, 90}, .agree_us = 90, .config = {.first = 2, .margin_percent = 3}};
-    world_t world;
-
-    world_start(&world, &setting, SEED);
-    run(&world, CALLS);
-    assert_int_equal(world.agreements, 0);
-    assert_int_equal(world.used[2], CALLS);
 }
 
 TEST(before_the_first_round_no_call_is_timed)
@@ -198,24 +182,14 @@ TEST(before_the_first_round_no_call_is_timed)
 TEST(one_that_settles_decides_once)
 {
     enum { CALLS = 5000, MORE_CALLS = 50000 };
+    /* clang-format off */
     static const world_setting_t settings[] = {
-        {"gains",
-         4,
-         {60, 40},
-         .drift_call = CALLS,
-         .drifted_us = {60, 100},
-         .noise = 0.2,
-         .agree_us = 90,
-         .config = {.explore_percent = 1, .margin_percent = 5, .settles = true}},
-        {"loses",
-         4,
-         {40, 60},
-         .drift_call = CALLS,
-         .drifted_us = {100, 60},
-         .noise = 0.2,
-         .agree_us = 90,
-         .config = {.explore_percent = 1, .margin_percent = 5, .settles = true}},
+        {"gains", 4, {60, 40}, .drift_call = CALLS, .drifted_us = {60, 100}, .noise = 0.2,
+         .agree_us = 90, .config = SETTLES},
+        {"loses", 4, {40, 60}, .drift_call = CALLS, .drifted_us = {100, 60}, .noise = 0.2,
+         .agree_us = 90, .config = SETTLES},
     };
+    /* clang-format on */
 
     for (unsigned gains = 0; gains < 2; ++gains) {
         for (unsigned seed = 0; seed < SEEDS; ++seed) {
