@@ -18,6 +18,11 @@ static lowlat_candidates_t list_of(unsigned owners, bool reproducible)
     return list;
 }
 
+static lowlat_net_t net_of(unsigned nodes, unsigned owners)
+{
+    return (lowlat_net_t){.nodes = nodes, .owners = owners, .leader_bytes = LEADER_BYTES};
+}
+
 TEST(candidates_keep_the_order_of_sums)
 {
     for (unsigned owners = 1; owners <= OWNERS_MAX; ++owners) {
@@ -63,7 +68,6 @@ static lowlat_candidate_t first_of(const lowlat_candidates_t *list, const lowlat
 TEST(candidates_are_found_again)
 {
     const lowlat_candidates_t list = list_of(2, false);
-
     const lowlat_candidates_t single = list_of(1, false);
     const lowlat_candidates_t reproducible = list_of(1, true);
 
@@ -83,8 +87,7 @@ TEST(short_messages_begin_with_doubling_and_long_ones_below)
         const size_t least = owners > 1 ? 16 << 10 : 8 << 10;
         size_t limit = SIZE_MAX;
         for (unsigned nodes = 2; nodes <= NODES_MAX; ++nodes) {
-            const lowlat_net_t net = {
-                .nodes = nodes, .owners = owners, .leader_bytes = LEADER_BYTES};
+            const lowlat_net_t net = net_of(nodes, owners);
             const lowlat_candidates_t list = list_of(owners, false);
             size_t bytes = 1;
             for (; bytes <= (size_t) 1 << 24; bytes *= 2) {
@@ -101,17 +104,6 @@ TEST(short_messages_begin_with_doubling_and_long_ones_below)
     }
 }
 
-TEST(reproducible_begins_with_ours)
-{
-    for (unsigned owners = 1; owners <= OWNERS_MAX; ++owners) {
-        const lowlat_net_t net = {.nodes = 3, .owners = owners, .leader_bytes = LEADER_BYTES};
-        const lowlat_candidates_t list = list_of(owners, true);
-        for (size_t bytes = 1; bytes <= (size_t) 1 << 24; bytes *= 2) {
-            assert_true(LOWLAT_PASS_DOWN != first_of(&list, &net, true, bytes).algorithm);
-        }
-    }
-}
-
 /* More steps than doubling has, and a connection to each node. */
 TEST(short_messages_are_never_tried_directly)
 {
@@ -119,7 +111,7 @@ TEST(short_messages_are_never_tried_directly)
     const lowlat_candidates_t list = list_of(2, false);
 
     for (unsigned nodes = 2; nodes <= LOWLAT_PUT_NODES; ++nodes) {
-        const lowlat_net_t net = {.nodes = nodes, .owners = 2, .leader_bytes = LEADER_BYTES};
+        const lowlat_net_t net = net_of(nodes, 2);
         for (unsigned i = 0; i < list.count; ++i) {
             const lowlat_candidate_t candidate = list.candidate[i];
             const bool never = LOWLAT_ALGORITHM_DIRECT == candidate.algorithm && nodes > FEW;
@@ -143,9 +135,9 @@ TEST(many_nodes_go_direct_with_long_messages)
     };
     const lowlat_candidates_t list = list_of(1, true);
     const lowlat_candidate_t direct = list.candidate[find(&list, LOWLAT_ALGORITHM_DIRECT, false)];
-    const lowlat_net_t few = {.nodes = FEW, .owners = 1, .leader_bytes = LEADER_BYTES};
-    const lowlat_net_t more = {.nodes = FEW + 1, .owners = 1, .leader_bytes = LEADER_BYTES};
-    const lowlat_net_t many = {.nodes = MANY, .owners = 1, .leader_bytes = LEADER_BYTES};
+    const lowlat_net_t few = net_of(FEW, 1);
+    const lowlat_net_t more = net_of(FEW + 1, 1);
+    const lowlat_net_t many = net_of(MANY, 1);
 
     assert_int_equal(first_of(&list, &few, true, SHORT_BYTES).algorithm, LOWLAT_ALGORITHM_DIRECT);
     assert_int_equal(first_of(&list, &more, true, SHORT_BYTES).algorithm, LOWLAT_ALGORITHM_HALVING);
@@ -165,8 +157,8 @@ TEST(long_messages_between_two_nodes_may_be_doubled)
     enum { LONG_BYTES = 1 << 20, NODES = 2, MORE_NODES = 3 };
     const lowlat_candidates_t list = list_of(1, false);
     const unsigned doubling = find(&list, LOWLAT_ALGORITHM_DOUBLING, false);
-    const lowlat_net_t two = {.nodes = NODES, .owners = 1, .leader_bytes = LEADER_BYTES};
-    const lowlat_net_t three = {.nodes = MORE_NODES, .owners = 1, .leader_bytes = LEADER_BYTES};
+    const lowlat_net_t two = net_of(NODES, 1);
+    const lowlat_net_t three = net_of(MORE_NODES, 1);
 
     assert_int_equal(lowlat_candidate_guess(list.candidate[doubling], &two, LONG_BYTES),
                      ARC_RATIO_ONE);
@@ -174,14 +166,19 @@ TEST(long_messages_between_two_nodes_may_be_doubled)
                 ARC_RATIO_ONE);
 }
 
-/* The first choice is a fastest one at a guess, among ours, and no guess is faster than that. */
+/*
+ * The first choice is a fastest one at a guess, among ours, and no guess is faster than that; where
+ * sums are reproducible it is one of ours.
+ */
 TEST(guesses_go_with_the_rules)
 {
     for (unsigned owners = 1; owners <= OWNERS_MAX; ++owners) {
-        const lowlat_net_t net = {.nodes = 3, .owners = owners, .leader_bytes = LEADER_BYTES};
+        const lowlat_net_t net = net_of(3, owners);
         const lowlat_candidates_t list = list_of(owners, false);
+        const lowlat_candidates_t ours = list_of(owners, true);
         for (size_t bytes = 1; bytes <= (size_t) 1 << 24; bytes *= 2) {
             const lowlat_candidate_t first = first_of(&list, &net, false, bytes);
+            assert_true(LOWLAT_PASS_DOWN != first_of(&ours, &net, true, bytes).algorithm);
             assert_int_equal(lowlat_candidate_guess(first, &net, bytes), ARC_RATIO_ONE);
             for (unsigned i = 0; i < list.count; ++i) {
                 assert_in_range(lowlat_candidate_guess(list.candidate[i], &net, bytes),

@@ -37,36 +37,30 @@ TEST(units_cover_any_size)
     assert_true(SIZE_MAX - 63 == arc_round_up(SIZE_MAX - 126, 64));
 }
 
-TEST(bytes_are_a_product_and_a_sum)
-{
-    size_t bytes = UNTOUCHED;
-
-    assert_true(arc_checked_bytes(0, SIZE_MAX, 5, &bytes));
-    assert_int_equal(5, bytes);
-    assert_true(arc_checked_bytes(1000, 12, 7, &bytes));
-    assert_int_equal(12007, bytes);
-    assert_true(arc_checked_bytes(1, PTRDIFF_MAX, 0, &bytes));
-    assert_true(PTRDIFF_MAX == bytes);
-}
-
-TEST(what_memory_cannot_have_is_refused)
+TEST(bytes_are_a_product_and_a_sum_that_memory_can_have)
 {
     static const struct {
         size_t count;
         size_t each_bytes;
         size_t more_bytes;
+        size_t bytes; /* UNTOUCHED: refused */
     } rows[] = {
-        {SIZE_MAX / 8 + 1, 8, 0},  /* the product is 0 once it has overflown */
-        {SIZE_MAX / 8 + 2, 8, 64}, /* ... or small */
-        {1, SIZE_MAX, 2},          /* so is this sum */
-        {1, PTRDIFF_MAX, 1},       {2, (size_t) PTRDIFF_MAX, 0},
+        {0, SIZE_MAX, 5, 5},
+        {1000, 12, 7, 12007},
+        {1, PTRDIFF_MAX, 0, PTRDIFF_MAX},
+        {SIZE_MAX / 8 + 1, 8, 0, UNTOUCHED},  /* the product is 0 once it has overflown */
+        {SIZE_MAX / 8 + 2, 8, 64, UNTOUCHED}, /* ... or small */
+        {1, SIZE_MAX, 2, UNTOUCHED},          /* so is this sum */
+        {1, PTRDIFF_MAX, 1, UNTOUCHED},
+        {2, (size_t) PTRDIFF_MAX, 0, UNTOUCHED},
     };
-    size_t bytes = UNTOUCHED;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-        assert_false(
+        size_t bytes = UNTOUCHED;
+        assert_int_equal(
+            UNTOUCHED != rows[i].bytes,
             arc_checked_bytes(rows[i].count, rows[i].each_bytes, rows[i].more_bytes, &bytes));
-        assert_int_equal(UNTOUCHED, bytes);
+        assert_true(rows[i].bytes == bytes);
     }
 }
 
