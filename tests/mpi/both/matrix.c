@@ -64,35 +64,32 @@ static void counts_around(counts_t *counts, size_t elems)
     counts_add(counts, elems + 1);
 }
 
-/* Counts for one type; `large` adds the counts that cost time. */
-static void counts_for(counts_t *counts, const type_row_t *type, bool large)
+/*
+ * Counts for one type: those that cost time with its first operation only, for how bytes are moved
+ * does not depend on the operation.  Thinned, the ranks decide which of them have empty parts.
+ */
+static counts_t counts_for(const type_row_t *type, size_t limit, bool thin, bool first_op)
 {
-    for (size_t i = 0; i < sizeof small_counts / sizeof small_counts[0]; i++) {
-        counts_add(counts, small_counts[i]);
-    }
-    for (size_t i = 0; i < sizeof boundary_bytes / sizeof boundary_bytes[0]; i++) {
-        counts_around(counts, boundary_bytes[i] / type->extent_bytes);
-    }
-    if (large) {
-        counts_add(counts, MIXED_COUNT);
-        counts_add(counts, LARGEST_COUNT);
-    }
-}
+    const size_t *few = thin ? thin_counts : small_counts;
+    const size_t *bytes = thin ? thin_bytes : boundary_bytes;
+    const size_t fews = (thin ? sizeof thin_counts : sizeof small_counts) / sizeof *few;
+    const size_t sizes = (thin ? sizeof thin_bytes : sizeof boundary_bytes) / sizeof *bytes;
+    counts_t counts = {.limit = limit};
 
-/* Counts for one type in a thinned run: the ranks decide which of them have empty parts. */
-static void counts_for_thin(counts_t *counts, const type_row_t *type, bool large)
-{
-    for (size_t i = 0; i < sizeof thin_counts / sizeof thin_counts[0]; i++) {
-        counts_add(counts, thin_counts[i]);
+    for (size_t i = 0; i < fews; i++) {
+        counts_add(&counts, few[i]);
     }
-    counts_around(counts, (size_t) world_ranks);
-    counts_around(counts, thin_bytes[0] / type->extent_bytes);
-    for (size_t i = 1; large && i < sizeof thin_bytes / sizeof thin_bytes[0]; i++) {
-        counts_around(counts, thin_bytes[i] / type->extent_bytes);
+    if (thin) {
+        counts_around(&counts, (size_t) world_ranks);
     }
-    if (large && type->broad) {
-        counts_add(counts, THIN_LARGEST_COUNT);
+    for (size_t i = 0; i < (thin && !first_op ? 1 : sizes); i++) {
+        counts_around(&counts, bytes[i] / type->extent_bytes);
     }
+    if (type->broad && first_op) {
+        counts_add(&counts, thin ? THIN_LARGEST_COUNT : MIXED_COUNT);
+        counts_add(&counts, thin ? THIN_LARGEST_COUNT : LARGEST_COUNT);
+    }
+    return counts;
 }
 
 /* All counts of one type and operation, out of place and in place. */
@@ -125,13 +122,7 @@ static void check_type(const type_row_t *type, size_t limit, bool thin)
     }
     for (unsigned op = 0; op < OP_COUNT; op++) {
         if (type->ops & (1u << op)) {
-            /* The largest counts once per type: how bytes are moved does not depend on the op. */
-            counts_t counts = {.limit = limit};
-            if (thin) {
-                counts_for_thin(&counts, type, first_op);
-            } else {
-                counts_for(&counts, type, type->broad && first_op);
-            }
+            const counts_t counts = counts_for(type, limit, thin, first_op);
             first_op = false;
             check_op(type, (op_id_t) op, &counts);
             strncat(ops, " ", sizeof ops - strlen(ops) - 1);
