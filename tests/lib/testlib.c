@@ -81,6 +81,11 @@ void *test_alloc(size_t bytes)
     return memory;
 }
 
+void *test_zeros(size_t bytes)
+{
+    return memset(test_alloc(bytes), 0, bytes);
+}
+
 void test_free_at(void *pointer)
 {
     free(*(void **) pointer);

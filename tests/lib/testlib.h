@@ -65,6 +65,9 @@ void test_buffer_poison(test_buffer_t *buffer);
 /* malloc() that ends the program instead of returning NULL. */
 void *test_alloc(size_t bytes);
 
+/* Its bytes are zeros. */
+void *test_zeros(size_t bytes);
+
 /* Of a pointer variable, which clang thinks unused if only that: what it points to is freed where
  * its block ends. */
 #define SCOPED __attribute__((unused, cleanup(test_free_at)))

@@ -139,7 +139,7 @@ static void make_member(fold_job_t *job, unsigned rank)
     member->memory = test_buffer_new(room.used, 0);
     room = (arc_room_t){.memory = member->memory.data};
     member->fold = make_fold(job, member, rank, &room);
-    member->residual = member->config.feedback ? calloc(FOLD_COUNT_MAX, sizeof(float)) : NULL;
+    member->residual = member->config.feedback ? test_zeros(FOLD_COUNT_MAX * sizeof(float)) : NULL;
 }
 
 fold_job_t *fold_job_new(const nodes_options_t *shape, const variant_t *variant, uint64_t seed,
@@ -148,10 +148,9 @@ fold_job_t *fold_job_new(const nodes_options_t *shape, const variant_t *variant,
     const sim_options_t network = {
         .seed = seed, .delay_max = 9, .eager_max = 2, .fail_at = fail_at};
     nodes_options_t options = *shape;
-    fold_job_t *job = calloc(1, sizeof *job);
+    fold_job_t *job = test_zeros(sizeof *job);
     test_random_t random = test_random_start(seed);
 
-    assert_non_null(job);
     options.seed = seed;
     options.chunk_bytes = CHUNK_BYTES;
     job->variant = variant;

@@ -417,11 +417,10 @@ static void move_actor(job_t *job, actor_t *actor, unsigned char **expected)
 
 bool job_run(job_t *job, test_random_t *random, size_t steps)
 {
-    SCOPED unsigned char **expected = test_alloc(job->operations_count * sizeof *expected);
+    SCOPED unsigned char **expected = test_zeros(job->operations_count * sizeof *expected);
     unsigned favourite = 0;
     unsigned over = 0;
 
-    memset(expected, 0, job->operations_count * sizeof *expected);
     for (; over < job->ranks && steps > 0; --steps) {
         job->happen(job->context);
         actor_t *actor = &job->actors[job_pick_rank(job->ranks, &favourite, random)];

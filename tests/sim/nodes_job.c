@@ -113,10 +113,9 @@ static void make_rank(sim_nodes_t *nodes, const nodes_options_t *options, unsign
 
 sim_nodes_t *sim_nodes_new(const nodes_options_t *options)
 {
-    sim_nodes_t *nodes = test_alloc(sizeof *nodes);
+    sim_nodes_t *nodes = test_zeros(sizeof *nodes);
     uint32_t node_of[LOWLAT_JOB_MAX_RANKS];
 
-    memset(nodes, 0, sizeof *nodes);
     nodes->random = test_random_of(options->seed, 1);
     nodes->chunk_bytes = options->chunk_bytes;
     nodes->placement.actors = nodes->actors;

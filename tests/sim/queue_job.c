@@ -436,9 +436,8 @@ static void make_side(queue_job_t *job, unsigned rank, unsigned index)
 
 queue_job_t *queue_job_new(const queue_job_options_t *options, const plan_t *plans, size_t count)
 {
-    queue_job_t *job = test_alloc(sizeof *job);
+    queue_job_t *job = test_zeros(sizeof *job);
 
-    memset(job, 0, sizeof *job);
     job->options = *options;
     job->plans = plans;
     job->count = count;
@@ -449,8 +448,7 @@ queue_job_t *queue_job_new(const queue_job_options_t *options, const plan_t *pla
     }
     for (unsigned rank = 0; rank < options->ranks; ++rank) {
         arc_queues_open(&job->rank[rank].queues, drive);
-        job->rank[rank].single = test_alloc(count * sizeof *job->rank[rank].single);
-        memset(job->rank[rank].single, 0, count * sizeof *job->rank[rank].single);
+        job->rank[rank].single = test_zeros(count * sizeof *job->rank[rank].single);
         for (unsigned comm = 0; comm < options->comms; ++comm) {
             make_side(job, rank, comm);
         }

@@ -148,14 +148,11 @@ sim_memory_t *sim_memory_new(unsigned ranks, size_t arena_bytes, uint64_t seed)
     memory->ranks = ranks;
     memory->arena_bytes = arena_bytes;
     memory->random = test_random_of(seed, 0);
-    memory->view = test_alloc(sizeof *memory->view * ranks * ranks);
+    memory->view = test_zeros(sizeof *memory->view * ranks * ranks);
     memory->parts = test_alloc(sizeof *memory->parts * ranks * ranks);
-    memory->streamed = test_alloc(sizeof *memory->streamed * ranks);
+    memory->streamed = test_zeros(sizeof *memory->streamed * ranks);
     memory->reader = test_alloc(sizeof *memory->reader * ranks * ranks);
-    memory->readers = test_alloc(sizeof *memory->readers * ranks);
-    memset(memory->streamed, 0, sizeof *memory->streamed * ranks);
-    memset(memory->readers, 0, sizeof *memory->readers * ranks);
-    memset(memory->view, 0, sizeof *memory->view * ranks * ranks);
+    memory->readers = test_zeros(sizeof *memory->readers * ranks);
     for (unsigned rank = 0; rank < ranks; ++rank) {
         memory->view[rank * ranks + rank] = segment_new(arena_bytes);
     }

@@ -319,12 +319,10 @@ sim_network_t *sim_network_new(unsigned ranks, const sim_options_t *options)
         .ranks = ranks,
         .random = test_random_of(options->seed, ranks),
         .endpoints = test_alloc(ranks * sizeof(endpoint_t)),
-        .sends = test_alloc(links * sizeof(queue_t)),
-        .receives = test_alloc(links * sizeof(queue_t)),
+        .sends = test_zeros(links * sizeof(queue_t)),
+        .receives = test_zeros(links * sizeof(queue_t)),
         .busy = test_alloc(links * sizeof(size_t)),
     };
-    memset(network->sends, 0, links * sizeof(queue_t));
-    memset(network->receives, 0, links * sizeof(queue_t));
     for (unsigned rank = 0; rank < ranks; ++rank) {
         network->endpoints[rank] = (endpoint_t){
             .stream = {.ops = &sim_ops, .rank = rank, .ranks = ranks},

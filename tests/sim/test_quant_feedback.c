@@ -40,12 +40,11 @@ static double squared_error(quant_job_t *job, unsigned calls, bool feedback, dou
     const size_t elems = quant_job_result_count(job);
     SCOPED float *result = test_alloc(elems * sizeof *result);
     SCOPED double *exact = test_alloc(elems * sizeof *exact);
-    SCOPED double *running = test_alloc(elems * sizeof *running);
+    SCOPED double *running = test_zeros(elems * sizeof *running);
     double squares = 0;
 
     job->config.feedback = feedback;
     job->running = running;
-    memset(running, 0, elems * sizeof *running);
     *bound = (double) quant_job_errors(job, calls, result).outcome.bound;
     quant_oracle_exact(job, exact);
     for (size_t i = 0; i < job->count; ++i) {
@@ -90,9 +89,8 @@ static void not_a_number_is_not_carried(void **state)
     quant_job_t job = job_of(*state);
     SCOPED float **inputs = quant_job_draw(&job, SEED);
     SCOPED float *result = test_alloc(COUNT * sizeof *result);
-    SCOPED double *running = test_alloc(COUNT * sizeof *running);
+    SCOPED double *running = test_zeros(COUNT * sizeof *running);
 
-    memset(running, 0, COUNT * sizeof *running);
     inputs[1][COUNT / 2] = NAN;
     inputs[2][COUNT / 3] = INFINITY;
     job.config.feedback = true;

@@ -57,9 +57,8 @@ static float walk_shard(walk_t *walk, float *const *sums)
 {
     const exchange_tree_t *tree = walk->config->algo->tree;
     const unsigned ranks = exchange_shape_ranks(&walk->shape);
-    SCOPED float *bounds = test_alloc(ranks * sizeof(float));
+    SCOPED float *bounds = test_zeros(ranks * sizeof(float));
 
-    memset(bounds, 0, ranks * sizeof(float));
     for (unsigned vertex = ranks - 1; vertex > 0; --vertex) {
         const bool inside = 0 != exchange_tree_pair(&walk->shape, vertex).place;
         const unsigned parent = exchange_tree_parent(tree, &walk->shape, vertex);

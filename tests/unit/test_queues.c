@@ -101,9 +101,8 @@ static void drive(arc_queues_t *queues, bool on)
 
 static job_t *make_job(void)
 {
-    job_t *job = calloc(1, sizeof *job);
+    job_t *job = test_zeros(sizeof *job);
 
-    assert_non_null(job);
     arc_queues_open(&job->queues, drive);
     for (unsigned i = 0; i < QUEUES; ++i) {
         job->queue[i] = (arc_queue_t){.ops = &queue_ops, .wait = &a_wait};

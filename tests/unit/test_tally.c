@@ -42,9 +42,8 @@ static arc_tally_row_t *count(arc_tally_t *tally, uint32_t outcome, uint32_t ran
 TEST(the_report_has_a_row_for_each_algorithm_and_each_reason_met)
 {
     char text[TEXT_BYTES] = "";
-    SCOPED arc_tally_t *tally = calloc(1, sizeof *tally);
+    SCOPED arc_tally_t *tally = test_zeros(sizeof *tally);
 
-    assert_non_null(tally);
     assert_false(has_calls(tally, 0));
     (void) count(tally, ARC_TALLY_PASSED + ARC_REASON_OFF, 4, 4);
     assert_false(has_calls(tally, 0));
@@ -92,9 +91,8 @@ TEST(files_have_labels_in_quotes_and_times_in_seconds)
                  "\"message_seconds_total\":1.000000000,\"longest_wait_seconds\":0.000000012,"
                  "\"peer\":5}]\n",
     };
-    SCOPED arc_tally_t *tally = calloc(1, sizeof *tally);
+    SCOPED arc_tally_t *tally = test_zeros(sizeof *tally);
 
-    assert_non_null(tally);
     arc_tally_row_t *row = count(tally, 0, 8, 300000);
     row->call_ns = UINT64_C(70000000001);
     row->messages_ns = 1000000000;
@@ -116,10 +114,9 @@ TEST(files_have_labels_in_quotes_and_times_in_seconds)
 TEST(a_table_that_is_full_counts_on)
 {
     enum { SIZES = 2 * ARC_TALLY_ROWS, OUTCOMES = 2 };
-    SCOPED arc_tally_t *tally = calloc(1, sizeof *tally);
+    SCOPED arc_tally_t *tally = test_zeros(sizeof *tally);
     uint64_t calls = 0;
 
-    assert_non_null(tally);
     for (uint32_t ranks = 0; ranks < SIZES; ++ranks) {
         for (uint32_t outcome = 0; outcome < OUTCOMES; ++outcome) {
             const arc_tally_row_t *row = count(tally, outcome, ranks, 1);
