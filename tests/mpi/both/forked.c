@@ -18,20 +18,19 @@ enum { ROUNDS = 3, COPIED_BYTES = 1 << 20, OUTLIVES_SECONDS = 1 };
 
 static unsigned char copied[COPIED_BYTES];
 
-static void child_ends_at_once(void)
-{
-    _exit(EXIT_SUCCESS);
-}
+enum { ENDS_AT_ONCE, ENDS_AS_USUAL, RUNS_A_PROGRAM, KINDS };
+static const char *const names[KINDS] = {
+    "a child that ends at once", "a child that ends as programs do", "a child that runs a program"};
 
-static void child_ends_as_usual(void)
+static void be_child(int kind)
 {
-    exit(EXIT_SUCCESS);
-}
-
-static void child_runs_a_program(void)
-{
-    execl("/bin/true", "true", (char *) NULL);
-    _exit(EXIT_FAILURE);
+    if (kind == ENDS_AS_USUAL) {
+        exit(EXIT_SUCCESS);
+    }
+    if (kind == RUNS_A_PROGRAM) {
+        execl("/bin/true", "true", (char *) NULL);
+    }
+    _exit(kind == ENDS_AT_ONCE ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
 static void reap(pid_t child)
@@ -43,25 +42,14 @@ static void reap(pid_t child)
               "a child ended with status %#x", (unsigned) status);
 }
 
-typedef struct kind {
-    const char *name;
-    void (*child)(void);
-} kind_t;
-
-static const kind_t kinds[] = {
-    {"a child that ends at once", child_ends_at_once},
-    {"a child that ends as programs do", child_ends_as_usual},
-    {"a child that runs a program", child_runs_a_program},
-};
-
-static void check_short_lived(const kind_t *kind)
+static void check_short_lived(int kind)
 {
     for (int round = 0; round < ROUNDS; round++) {
         MPI_Comm before = dup_of(MPI_COMM_WORLD);
         (void) sums_check(before, (uint64_t) round);
         const pid_t child = fork();
         if (child == 0) {
-            kind->child();
+            be_child(kind);
         }
         (void) sums_check(before, (uint64_t) round + 1);
         reap(child);
@@ -72,7 +60,7 @@ static void check_short_lived(const kind_t *kind)
         (void) sums_check(after, (uint64_t) round + 1);
         MPI_Comm_free(&after);
     }
-    tap_case("%s", kind->name);
+    tap_case("%s", names[kind]);
 }
 
 /* The child stays until its end of the pipe is closed; communicators come and go meanwhile. */
@@ -139,8 +127,8 @@ int main(int argc, char **argv)
 {
     tap_begin(&argc, &argv);
     memset(copied, 0, sizeof copied); /* its pages are there when a process forks */
-    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-        check_short_lived(&kinds[k]);
+    for (int kind = 0; kind < KINDS; kind++) {
+        check_short_lived(kind);
     }
     check_long_lived();
     check_system();

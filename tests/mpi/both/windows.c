@@ -15,37 +15,26 @@
 enum { PUT, ADDED, OWN, WORDS };
 enum { OWN_VALUE = 77, SUMS_EVERY = 10 };
 
-static void make_allocated(int **words, MPI_Win *window)
+static const char *const names[] = {"MPI_Win_allocate", "MPI_Win_allocate_shared",
+                                    "MPI_Win_create"};
+enum { KINDS = sizeof names / sizeof names[0] };
+
+static int *make_window(int kind, MPI_Win *window)
 {
-    MPI_Win_allocate(WORDS * sizeof **words, sizeof **words, MPI_INFO_NULL, MPI_COMM_WORLD, words,
-                     window);
+    static int memory[WORDS]; /* for one that is made over memory that is there already */
+    const MPI_Aint bytes = sizeof memory;
+    int *words = memory;
+
+    if (kind == 0) {
+        MPI_Win_allocate(bytes, sizeof *words, MPI_INFO_NULL, MPI_COMM_WORLD, &words, window);
+    } else if (kind == 1) {
+        MPI_Win_allocate_shared(bytes, sizeof *words, MPI_INFO_NULL, MPI_COMM_WORLD, &words,
+                                window);
+    } else {
+        MPI_Win_create(memory, bytes, sizeof *words, MPI_INFO_NULL, MPI_COMM_WORLD, window);
+    }
+    return words;
 }
-
-static void make_shared(int **words, MPI_Win *window)
-{
-    MPI_Win_allocate_shared(WORDS * sizeof **words, sizeof **words, MPI_INFO_NULL, MPI_COMM_WORLD,
-                            words, window);
-}
-
-/* Over memory that is there already, for which each process has one place. */
-static void make_created(int **words, MPI_Win *window)
-{
-    static int memory[WORDS];
-
-    *words = memory;
-    MPI_Win_create(memory, sizeof memory, sizeof memory[0], MPI_INFO_NULL, MPI_COMM_WORLD, window);
-}
-
-typedef struct kind {
-    const char *name;
-    void (*make)(int **words, MPI_Win *window);
-} kind_t;
-
-static const kind_t kinds[] = {
-    {"MPI_Win_allocate", make_allocated},
-    {"MPI_Win_allocate_shared", make_shared},
-    {"MPI_Win_create", make_created},
-};
 
 static void use_window(int *words, MPI_Win window, int turn)
 {
@@ -79,19 +68,18 @@ int main(int argc, char **argv)
 
     tap_begin(&argc, &argv);
     TAKE_OPTIONS(OPTION('n', turns));
-    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+    for (int kind = 0; kind < KINDS; kind++) {
         for (int turn = 0; turn < turns; turn++) {
-            int *words = NULL;
             MPI_Win window = MPI_WIN_NULL;
+            int *words = make_window(kind, &window);
 
-            kinds[k].make(&words, &window);
             use_window(words, window, turn);
             MPI_Win_free(&window);
             if (turn % SUMS_EVERY == 0) {
                 (void) sums_check(MPI_COMM_WORLD, (uint64_t) turn);
             }
         }
-        tap_case("%d times %s, with sums between", turns, kinds[k].name);
+        tap_case("%d times %s, with sums between", turns, names[kind]);
     }
     return tap_end();
 }
