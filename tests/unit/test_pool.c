@@ -207,16 +207,6 @@ TEST(what_was_cut_off_is_free)
     arc_pool_clear(&pool);
 }
 
-TEST(neighbours_of_two_regions_do_not_join)
-{
-    arc_pool_t pool;
-
-    start(&pool, 2);
-    assert_null(arc_pool_take(&pool, REGION - HEAD + 1));
-    assert_int_equal(2 * (REGION - HEAD), check_list(&pool));
-    arc_pool_clear(&pool);
-}
-
 TEST(a_cleared_pool_is_as_a_new_one)
 {
     size_t least = 0;

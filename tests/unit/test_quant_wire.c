@@ -73,12 +73,6 @@ TEST_WITHIN(the_header_has_the_documented_bytes, setup, teardown)
 
     assert_int_equal(CODED_BYTES, message->length);
     assert_memory_equal(header, message->bytes, sizeof(header));
-}
-
-TEST_WITHIN(a_message_of_the_expected_segment_is_accepted, setup, teardown)
-{
-    const message_t *message = *state;
-
     assert_int_equal(ARC_OK, check_message(message, &message->segment));
     assert_ptr_equal(&quant_format_int8, quant_wire_format(message->bytes));
 }
@@ -159,24 +153,18 @@ TEST_WITHIN(a_kept_tile_without_its_floats_is_refused, setup, teardown)
     assert_int_equal(ARC_ERR_PROTOCOL, check_message(message, &message->segment));
 }
 
-TEST_WITHIN(a_format_nobody_agreed_on_is_refused, setup, teardown)
+TEST_WITHIN(another_segment_or_format_is_refused, setup, teardown)
 {
+    enum { OTHERS = 4 };
     const message_t *message = *state;
-    quant_wire_segment_t segment = message->segment;
-
-    segment.codec.format = &quant_format_fp32;
-    assert_int_equal(ARC_ERR_PROTOCOL, check_message(message, &segment));
-}
-
-TEST_WITHIN(another_segment_is_refused, setup, teardown)
-{
-    const message_t *message = *state;
-    quant_wire_segment_t segments[3] = {message->segment, message->segment, message->segment};
+    quant_wire_segment_t segments[OTHERS] = {message->segment, message->segment, message->segment,
+                                             message->segment};
 
     segments[0].sequence += 1;
     segments[1].codec.elems -= 1; /* the same number of rows, so the length alone does not tell */
     segments[2].codec.block_rows *= 2;
-    for (size_t i = 0; i < 3; ++i) {
+    segments[3].codec.format = &quant_format_fp32;
+    for (size_t i = 0; i < OTHERS; ++i) {
         assert_int_equal(ARC_ERR_PROTOCOL, check_message(message, &segments[i]));
     }
 }
