@@ -140,13 +140,3 @@ TEST(there_is_no_bound_once_a_sum_is_not_finite)
     assert_true(isinf(quant_bound_encoded(INFINITY, &quant_format_int8, bits_of(1))));
     assert_true(isinf(quant_bound_added(FLT_MAX, FLT_MAX, 0)));
 }
-
-TEST(only_what_can_be_a_bound_is_valid)
-{
-    assert_true(quant_bound_is_valid(0));
-    assert_true(quant_bound_is_valid(bits_of(1)));
-    assert_true(quant_bound_is_valid(bits_of(INFINITY)));
-    assert_false(quant_bound_is_valid(bits_of(-0.0f)));
-    assert_false(quant_bound_is_valid(bits_of(-1)));
-    assert_false(quant_bound_is_valid(bits_of(NAN)));
-}

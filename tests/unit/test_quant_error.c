@@ -44,11 +44,6 @@ TEST(longer_blocks_never_have_less_error)
     }
 }
 
-TEST(an_exact_format_has_no_error)
-{
-    assert_true(0 == quant_error_coefficient(&quant_format_fp32, 64));
-}
-
 static double growth_of(const quant_algo_t *algo, unsigned ranks)
 {
     const exchange_shape_t shape = exchange_shape_flat(ranks);

@@ -15,7 +15,7 @@
 #include "quant_valid.h"
 #include "quant_wire.h"
 
-enum { ARENA_BYTES = 1048576, MAX_BYTES = 300000 };
+enum { ARENA_BYTES = 1048576 };
 #define LIMIT "below:300000-inf"
 
 static bool cores_shared; /* what the groups of a test are like */
@@ -117,14 +117,6 @@ TEST(a_forced_algorithm_takes_all)
         assert_int_equal(algorithm, lowlat_map_lookup(&map, 1));
         assert_int_equal(algorithm, lowlat_map_lookup(&map, SIZE_MAX));
     }
-}
-
-TEST(rules_bound_what_is_taken)
-{
-    const lowlat_map_t map = map_of(2, (lowlat_config_t){.rules = LIMIT});
-
-    assert_true(LOWLAT_PASS_DOWN != lowlat_map_lookup(&map, MAX_BYTES));
-    assert_int_equal(LOWLAT_PASS_DOWN, lowlat_map_lookup(&map, MAX_BYTES + 1));
 }
 
 TEST(reproducible_takes_every_length_reproducible)
