@@ -13,8 +13,7 @@
  *               takes a lock of the program; the other one takes that lock, starts a sum, and gives
  *               it back
  *
- *   -w floats   each sums floats that coll_quant may take, and learns from that, on one
- * communicator
+ *   -w floats   each sums floats that coll_quant may take, and learns from that
  *
  *   -n N        calls of each (default 1500)
  *   -s KIB      of stack that each thread has

@@ -34,6 +34,7 @@ enum { QUANTIZED = 1, EXACT = 2, ANY = QUANTIZED | EXACT };
 static int wanted = ANY;
 static int calls = 40;
 static collective_t collective = ALLREDUCE;
+
 /* Each rank encodes a sum of at most all of them, and the total is encoded once more. */
 static double tolerance(void)
 {
