@@ -25,8 +25,8 @@
 #include "config.h"
 
 #include "half_oracle.h"
-#include "half_type.h"
 #include "harness.h"
+#include "numbers.h"
 #include "persistent.h"
 
 enum {

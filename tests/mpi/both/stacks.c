@@ -11,8 +11,8 @@
  */
 #include "config.h"
 
+#include "footprint.h"
 #include "harness.h"
-#include "shortage.h"
 
 enum { MOST = 1000, SUMS = 3 };
 

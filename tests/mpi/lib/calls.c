@@ -2,9 +2,9 @@
 #include "config.h"
 
 #include "calls.h"
+#include "footprint.h"
 #include "harness.h"
 #include "persistent.h"
-#include "shortage.h"
 
 enum { CHUNK = 4096, GAP = 0xa5 };
 

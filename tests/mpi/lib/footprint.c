@@ -6,9 +6,11 @@
 #include "config.h"
 
 #include <dirent.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h> /* malloc_trim */
@@ -123,4 +125,34 @@ footprint_t footprint_settled(void)
     const footprint_t footprint = footprint_take();
     MPI_Barrier(MPI_COMM_WORLD);
     return footprint;
+}
+
+/* ---- a process that runs out of memory ---- */
+
+static struct rlimit before;
+static bool is_short;
+
+void shortage_begin(size_t slack_bytes)
+{
+    FILE *file = must_open("/proc/self/statm");
+    unsigned long pages = 0;
+
+    if (fscanf(file, "%lu", &pages) != 1 || getrlimit(RLIMIT_AS, &before) != 0) {
+        fail_on("what is mapped");
+    }
+    fclose(file);
+    const rlim_t mapped_bytes = (rlim_t) pages * (rlim_t) sysconf(_SC_PAGESIZE);
+    const struct rlimit less = {mapped_bytes + slack_bytes, before.rlim_max};
+    if (setrlimit(RLIMIT_AS, &less) != 0) {
+        fail_on("a limit of memory");
+    }
+    is_short = true;
+}
+
+void shortage_end(void)
+{
+    if (is_short) {
+        setrlimit(RLIMIT_AS, &before);
+        is_short = false;
+    }
 }

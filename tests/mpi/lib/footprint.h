@@ -1,11 +1,13 @@
 /*
- * What a process holds of the machine, read from /proc: to compare before and
- * after.
+ * What a process holds of the machine, read from /proc: to compare before and after; and a process
+ * that runs out of memory when a test wants it to.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef ARC_TESTS_MPI_FOOTPRINT_H
 #define ARC_TESTS_MPI_FOOTPRINT_H
+
+#include <stddef.h>
 
 /** Counts of this process alone; other programs on the machine do not change them.  Under
  * AddressSanitizer resident_kib and mappings are 0. */
@@ -31,5 +33,14 @@ footprint_t footprint_settled(void);
 
 /** Number of entries in a directory, without the two dots. Aborts the job on failure. */
 long footprint_count_entries(const char *path);
+
+/** What a process has in most tests: less than the vectors of these tests take. */
+enum { SHORTAGE_BYTES = 24 << 20 };
+
+/** From now on this process can map `slack_bytes` more and no others. Aborts the job on failure. */
+void shortage_begin(size_t slack_bytes);
+
+/** As before shortage_begin(); nothing if there was none. */
+void shortage_end(void);
 
 #endif

@@ -8,6 +8,7 @@
 #define NUMBERS_H
 
 #include <mpi.h>
+#include <mpi-ext.h>
 #include <stddef.h>
 
 typedef struct numbers {
@@ -24,5 +25,15 @@ float numbers_value(float drawn);
 
 void numbers_write(const numbers_t *numbers, void *to, size_t i, float value);
 double numbers_read(const numbers_t *numbers, const void *from, size_t i);
+
+/* Open MPI's own type of 16-bit floats, or MPI_DATATYPE_NULL: this Open MPI has none. */
+static inline MPI_Datatype half_native_type(void)
+{
+#if defined(OMPI_HAVE_MPI_EXT_SHORTFLOAT) && defined(MPIX_C_FLOAT16)
+    return MPIX_C_FLOAT16;
+#else
+    return MPI_DATATYPE_NULL;
+#endif
+}
 
 #endif

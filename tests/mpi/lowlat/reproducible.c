@@ -29,8 +29,8 @@
 #include "config.h"
 
 #include "half_oracle.h"
-#include "half_type.h"
 #include "harness.h"
+#include "numbers.h"
 
 enum {
     ELEMENTS = 64,

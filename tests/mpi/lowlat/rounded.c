@@ -23,8 +23,8 @@
 
 #include "calls.h"
 #include "half_oracle.h"
-#include "half_type.h"
 #include "harness.h"
+#include "numbers.h"
 
 enum {
     ELEMENTS = 100000,

@@ -25,8 +25,8 @@
 #include "config.h"
 
 #include "calls.h"
+#include "footprint.h"
 #include "harness.h"
-#include "shortage.h"
 
 enum {
     ELEMS = 65536,

@@ -13,8 +13,8 @@
  */
 #include "config.h"
 
+#include "footprint.h"
 #include "harness.h"
-#include "shortage.h"
 
 enum {
     ELEMS = 1 << 23, /* of all blocks: 32 MiB to pack */
