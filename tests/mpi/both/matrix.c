@@ -16,7 +16,7 @@
  */
 #include "config.h"
 
-#include "matrix.h"
+#include "oracle.h"
 
 enum {
     COUNTS_MAX = 48,

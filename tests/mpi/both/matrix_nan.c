@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "matrix.h"
+#include "oracle.h"
 
 /** What a floating-point type looks like in memory. */
 typedef struct nan_row {

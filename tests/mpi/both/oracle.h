@@ -70,4 +70,10 @@ typedef struct call {
  */
 bool check_allreduce(const oracle_t *oracle, check_buffers_t *buffers, const call_t *call);
 
+/**
+ * NaN of several ranks (matrix_nan.c): the same bits on all ranks, which plain Open MPI does not
+ * promise.  Collective over MPI_COMM_WORLD; prints its own cases.
+ */
+void matrix_check_nan(void);
+
 #endif
