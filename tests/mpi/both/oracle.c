@@ -92,19 +92,19 @@ static size_t shift_for(const type_row_t *type, const call_t *call)
 static bool gaps_intact(const type_row_t *type, const unsigned char *out, size_t count,
                         unsigned char was)
 {
-    for (size_t at = 0; type->parts[0].bytes <= sizeof(double) && at < count * type->extent_bytes;
-         at++) {
-        const size_t in = at % type->extent_bytes;
+    bool intact = true;
+
+    for (size_t in = 0; type->parts[0].bytes <= sizeof(double) && in < type->extent_bytes; in++) {
         bool covered = false;
 
         for (size_t p = 0; p < TYPE_PARTS; p++) {
             covered |= in - type->parts[p].offset_bytes < type->parts[p].bytes;
         }
-        if (!covered && out[at] != was) {
-            return false;
+        for (size_t i = 0; !covered && i < count; i++) {
+            intact &= out[i * type->extent_bytes + in] == was;
         }
     }
-    return true;
+    return intact;
 }
 
 bool check_allreduce(const oracle_t *oracle, check_buffers_t *buffers, const call_t *call)
