@@ -10,6 +10,8 @@
  *   -l N   leave out counts above N (elements); for runs with many ranks
  *   -t     thinned: counts around the smallest block, chunk and memory that coll_lowlat can be set
  *          to; for many algorithms with many ranks
+ *   -f     few operations: of each type the first and a quarter of the others, by the type and
+ *          the number of ranks; where other runs have all
  *   -b     only NaN, byte by byte
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -23,6 +25,7 @@ enum {
     MIXED_COUNT = 70000,
     LARGEST_COUNT = 300001,
     THIN_LARGEST_COUNT = 20011,
+    SHARE_OF_OPS = 4,
     STAGGER_ELEMS = 61, /* a prime: successive calls reduce different stretches of the vectors */
 };
 
@@ -110,7 +113,12 @@ static void check_op(const type_row_t *type, op_id_t op, const counts_t *counts)
     oracle_fini(&oracle);
 }
 
-static void check_type(const type_row_t *type, size_t limit, bool thin)
+static bool is_of_few(const type_row_t *type, unsigned op)
+{
+    return (op + (unsigned) (type - type_table) + (unsigned) world_ranks) % SHARE_OF_OPS == 0;
+}
+
+static void check_type(const type_row_t *type, size_t limit, bool thin, bool few_ops)
 {
     char ops[128] = "";
     size_t reached = 0;
@@ -121,7 +129,7 @@ static void check_type(const type_row_t *type, size_t limit, bool thin)
         return;
     }
     for (unsigned op = 0; op < OP_COUNT; op++) {
-        if (type->ops & (1u << op)) {
+        if (type->ops & (1u << op) && (!few_ops || first_op || is_of_few(type, op))) {
             const counts_t counts = counts_for(type, limit, thin, first_op);
             first_op = false;
             check_op(type, (op_id_t) op, &counts);
@@ -138,14 +146,16 @@ int main(int argc, char **argv)
     size_t limit = LARGEST_COUNT;
     bool only_nan = false;
     bool thin = false;
+    bool few_ops = false;
 
     tap_begin(&argc, &argv);
-    TAKE_OPTIONS(OPTION('l', limit), OPTION('b', only_nan), OPTION('t', thin));
+    TAKE_OPTIONS(OPTION('l', limit), OPTION('b', only_nan), OPTION('t', thin),
+                 OPTION('f', few_ops));
     if (only_nan) {
         matrix_check_nan();
     }
     for (size_t row = 0; row < type_table_rows && !only_nan; row++) {
-        check_type(&type_table[row], limit, thin);
+        check_type(&type_table[row], limit, thin, few_ops);
     }
     return tap_end();
 }

@@ -36,11 +36,11 @@ run() {
 run "3" matrix -l 2000
 run "2" matrix -b
 for algorithm in $(mpi_lowlat_algorithms node); do
-    mpi_for_tests run "5 --mca coll_lowlat_algorithm $algorithm" matrix -t -l 2000
+    mpi_for_tests run "5 --mca coll_lowlat_algorithm $algorithm" matrix -f -t -l 2000
 done
 for algorithm in $(mpi_lowlat_algorithms nodes); do
     mpi_for_tests run "5 --mca coll_arc_ranks_per_node 2 --mca coll_lowlat_algorithm $algorithm" \
-        matrix -t -l 1100
+        matrix -f -t -l 1100
     run "3 --mca coll_arc_ranks_per_node 1 --mca coll_lowlat_algorithm $algorithm" stress -n 100 -s 3
 done
 run "4 --mca coll_arc_ranks_per_node 2 --mca coll_lowlat_nodes_transport puts" stress -n 200

@@ -188,8 +188,8 @@ mpi_run "np=2 less address space, all pending" 2 60 "$at_once --mca coll_arc_ran
 
 # What blocking calls promise.
 for how in nonblocking persistent; do
-    mpi_deferred $how mpi_run "np=3 $how" 3 120 "$at_once" matrix -l 70000
-    mpi_deferred $how mpi_run "np=4 $how nodes" 4 120 "$at_once --mca coll_arc_ranks_per_node 2" matrix -l 3000
+    mpi_deferred $how mpi_run "np=3 $how" 3 120 "$at_once" matrix -f -l 70000
+    mpi_deferred $how mpi_run "np=4 $how nodes" 4 120 "$at_once --mca coll_arc_ranks_per_node 2" matrix -f -l 3000
     mpi_deferred $how mpi_run "np=3 $how" 3 60 "$at_once" user_types
     mpi_deferred $how mpi_run "np=4 $how" 4 60 "$at_once" stress -n 500
     mpi_deferred $how mpi_run "np=3 $how" 3 60 "--mca coll_lowlat_reproducible 1" reproducible -l 70001

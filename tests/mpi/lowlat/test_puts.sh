@@ -22,13 +22,13 @@ mpi_run "closed to others" 4 60 "$puts --mca coll_arc_ranks_per_node 2" closed
 for per_node in 2 1; do
     mpi_run "np=8, $per_node on a node, doubling" 8 180 \
         "$puts --mca coll_arc_ranks_per_node $per_node --mca coll_lowlat_algorithm doubling" \
-        matrix -l 1100
+        matrix -f -l 1100
 done
 for algorithm in $(mpi_lowlat_algorithms nodes); do
     nodes="$puts --mca coll_lowlat_algorithm $algorithm --mca coll_arc_ranks_per_node"
-    mpi_run "np=4, 2 on a node, $algorithm" 4 180 "$nodes 2" matrix -l 1100
+    mpi_run "np=4, 2 on a node, $algorithm" 4 180 "$nodes 2" matrix -f -l 1100
     # Few and small pieces: waiting for room is the rule.
-    mpi_for_tests mpi_run "np=9, 3 on a node, $algorithm, small pieces" 9 180 "$nodes 3" matrix -l 100
+    mpi_for_tests mpi_run "np=9, 3 on a node, $algorithm, small pieces" 9 180 "$nodes 3" matrix -f -l 100
     mpi_for_tests mpi_run "np=4, 1 on a node, $algorithm, small pieces" 4 120 "$nodes 1" \
         stress -s 32 -n 3000
     mpi_for_tests mpi_run "np=5, 2 on a node, $algorithm, small pieces" 5 120 "$nodes 2" \
@@ -109,7 +109,7 @@ mpi_judge "puts beside messages" \
 mpi_says "on both communicators" "connected: puts over posix" 2
 grep -q " bytes, after .* puts doubling " "$mpi_scratch/said"
 mpi_result $? "puts beside messages: they are timed"
-for program in "stress -n 3000" "lifecycle -n 100" "pending" "matrix -l 1100" "threads"; do
+for program in "stress -n 3000" "lifecycle -n 100" "pending" "matrix -f -l 1100" "threads"; do
     # shellcheck disable=SC2086
     mpi_for_tests mpi_run "puts beside messages, $program" 4 120 \
         "--mca coll_arc_ranks_per_node 2" $program
