@@ -9,8 +9,8 @@ mpi_alone "$@"
 mpi_setup
 
 mpi_note_shared_memory
-for ranks in 2 3 4 8; do
-    mpi_run "np=$ranks" "$ranks" 240 "" lifecycle
+for row in "2 500" "3 500" "4 500" "8 200"; do
+    mpi_run "np=${row% *}" "${row% *}" 240 "" lifecycle -n "${row#* }"
 done
 if mpi_have_plugin; then
     # A leak of 150 bytes in a cycle shows.

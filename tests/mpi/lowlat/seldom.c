@@ -11,7 +11,8 @@
 enum {
     SELDOM_US = 600000, /* longer than a put that is to prove the network may take */
     OFTEN_US = 2000,
-    TURNS = 3, /* of these calls of MPI one comes late: the first, the second, ... */
+    SOON_US = 100, /* the other ranks */
+    TURNS = 3,     /* of these calls of MPI one comes late: the first, the second, ... */
 };
 
 static void check(int late)
@@ -22,9 +23,9 @@ static void check(int late)
     MPI_Comm comm = dup_of(MPI_COMM_WORLD);
     MPI_Iallreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, comm, &request);
     for (int call = 0; !done; call++) {
-        if (world_rank == world_ranks - 1) {
-            usleep(call % TURNS == late ? SELDOM_US : OFTEN_US);
-        }
+        usleep(world_rank < world_ranks - 1 ? SOON_US
+               : call % TURNS == late       ? SELDOM_US
+                                            : OFTEN_US);
         MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     }
     MPI_Comm_free(&comm);

@@ -7,7 +7,7 @@
 mpi_setup components
 
 on="--mca coll_quant_enable 1"
-mpi_run "np=8 16M elements" 8 240 "$on --mca coll_quant_algorithm full_loop" quantized -n 16777216
+mpi_run "np=8 4M elements" 8 240 "$on --mca coll_quant_algorithm full_loop" quantized -n 4194304
 for ranks in 2 3 4 5; do
     usual=full_loop # what auto takes
     [ "$ranks" -le 4 ] || usual=semi_loop
