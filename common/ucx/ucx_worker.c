@@ -124,6 +124,23 @@ static const struct {
      * that, too.
      */
     {UCX_REACH_NETWORK, "UD_TIMEOUT", "1000000000s"},
+    /*
+     * A put of up to so many bytes is copied to memory that is registered already, and is one
+     * message of the network.  By default UCX copies 8 KiB, and registers what is longer in the
+     * call.
+     */
+    {UCX_REACH_NETWORK, "RC_SEG_SIZE", "16k"},
+    {UCX_REACH_NETWORK, "ZCOPY_THRESH", "inf"},
+    /*
+     * Nobody sends our worker messages but to connect, so few buffers for them will do; by default
+     * UCX pins 60 MB for them.
+     */
+    {UCX_REACH_NETWORK, "RC_RX_QUEUE_LEN", "64"},
+    {UCX_REACH_NETWORK, "RC_RX_BUFS_GROW", "64"},
+    {UCX_REACH_NETWORK, "RC_TX_BUFS_GROW", "64"},
+    {UCX_REACH_NETWORK, "UD_RX_QUEUE_LEN", "256"},
+    {UCX_REACH_NETWORK, "UD_RX_BUFS_GROW", "128"},
+    {UCX_REACH_NETWORK, "UD_TX_BUFS_GROW", "64"},
     /* Shared memory must see, too, that a peer is gone. */
     {UCX_REACH_MACHINE, "MM_ERROR_HANDLING", "y"},
 };
