@@ -58,9 +58,9 @@ enum {
     /*
      * Puts.  Up to FUSED bytes data travel in words of half data, half flag: twice the bytes, but
      * neither a fence nor a second packet and its acknowledgement.  A slot is one put, which UCX
-     * copies and the network acknowledges (UCX_SEGMENT_BYTES): twice as many bytes save 1.5 of 56
-     * packets in each call of 64 KiB, and leave the network idle for as long as they are copied.
-     * So many slots that partners who answer each other need no credits.
+     * copies (RC_SEG_SIZE in ucx_worker.c) and the network acknowledges: with half as many bytes a
+     * call of 64 KiB on two nodes has 56 packets, not 48; with more the network idles while they
+     * are copied.  So many slots that partners who answer each other need no credits.
      */
     LOWLAT_PUT_FUSED_BYTES = ARC_SETTLED(1024, 100),
     LOWLAT_PUT_SLOT_BYTES = ARC_SETTLED(16 << 10, 256),
