@@ -242,6 +242,11 @@ static bool is_for(const lowlat_rule_t *rule, const lowlat_shape_t *shape)
     return fits;
 }
 
+static bool covers(const lowlat_rule_t *rule, size_t bytes)
+{
+    return bytes > rule->bytes.least && bytes <= rule->bytes.most;
+}
+
 const lowlat_rule_t *lowlat_rules_find(const lowlat_rules_t *rules, const lowlat_shape_t *shape,
                                        size_t bytes)
 {
@@ -250,22 +255,37 @@ const lowlat_rule_t *lowlat_rules_find(const lowlat_rules_t *rules, const lowlat
     do {
         assert(i > 0);
         --i;
-    } while (bytes <= rules->rule[i].bytes.least || bytes > rules->rule[i].bytes.most ||
-             !is_for(&rules->rule[i], shape));
+    } while (!covers(&rules->rule[i], bytes) || !is_for(&rules->rule[i], shape));
     return &rules->rule[i];
 }
 
-/* On one node: piece by piece, between the lengths at which a rule begins or ends. */
+/*
+ * On one node: piece by piece, between the lengths at which a rule for this shape begins or ends.
+ * Each new communicator has a map, so a rule is held against the shape once.
+ */
 static void map_rules(lowlat_map_t *map, const lowlat_rules_t *rules, const lowlat_shape_t *shape)
 {
+    uint16_t fitting[LOWLAT_RULES_MAX];
+    unsigned fit = 0;
+
+    for (unsigned i = 0; i < rules->count; ++i) {
+        if (is_for(&rules->rule[i], shape)) {
+            fitting[fit++] = (uint16_t) i;
+        }
+    }
     for (lowlat_span_t piece = {0, 0}; piece.most < SIZE_MAX;) {
+        unsigned last = fit;
         piece = (lowlat_span_t){piece.most, SIZE_MAX};
-        for (unsigned i = 0; i < rules->count; ++i) {
-            const lowlat_span_t bytes = rules->rule[i].bytes;
+        for (unsigned i = 0; i < fit; ++i) {
+            const lowlat_span_t bytes = rules->rule[fitting[i]].bytes;
             const size_t end = bytes.least > piece.least ? bytes.least : bytes.most;
             piece.most = end > piece.least ? arc_min(piece.most, end) : piece.most;
         }
-        const unsigned chosen = lowlat_rules_find(rules, shape, piece.most)->candidate.algorithm;
+        do {
+            assert(last > 0);
+            --last;
+        } while (!covers(&rules->rule[fitting[last]], piece.most));
+        const unsigned chosen = rules->rule[fitting[last]].candidate.algorithm;
         const bool is_new = 0 == map->entries || chosen != map->entry[map->entries - 1].algorithm;
         if (is_new && LOWLAT_MAP_ENTRIES == map->entries) {
             map->entry[map->entries - 1] = (lowlat_entry_t){SIZE_MAX, LOWLAT_ALGORITHM_TWOSHOT};
