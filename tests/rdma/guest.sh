@@ -59,7 +59,7 @@ right "growth"
 over 2 1 60 "$puts" mpi/lowlat/reproducible -g 1,1 -l 2011
 right "bits"
 # Communicators come and go; their memory regions, one or more for each and rank, do not add up, and UCX's own buffers
-# are few: by its defaults it pins 77 MiB.
+# are few: by its defaults it pins 75 MiB.
 regions() { rdma resource show | sed 's/.* mr \([0-9]*\).*/\1/'; }
 over 2 1 40 "$doubling" mpi/both/lifecycle -c -n 100 &
 most=0 pinned=0

@@ -73,7 +73,7 @@ adapter() {
 count() {
     local before
     before=$(packets)
-    over 2 1 200 "$3" arc_allreduce -m "$1:$1" -x 0 -i "$2" --back-to-back
+    over 2 1 "${count_seconds:-60}" "$3" arc_allreduce -m "$1:$1" -x 0 -i "$2" --back-to-back
     sent=$(($(packets) - before))
 }
 # says LABEL TEXT

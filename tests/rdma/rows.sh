@@ -14,6 +14,7 @@ for algorithm in doubling halving direct ring; do
 done
 # The difference of runs of N and 4 N calls, so that no set-up is in it. By default times choose what serves the calls:
 # N is as large as choosing takes.
+count_seconds=200
 ucx="--mca pml_ucx_tls any --mca pml_ucx_devices any"
 for row in "8 200 2000" "256 200 2000" "1024 200 2000" "8192 60 1000" "65536 20 600" "1048576 6 300"; do
     for way in "ob1 puts --mca coll_lowlat_nodes_transport puts --mca coll_lowlat_algorithm doubling" \
