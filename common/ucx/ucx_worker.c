@@ -132,8 +132,8 @@ static const struct {
     {UCX_REACH_NETWORK, "RC_SEG_SIZE", "16k"},
     {UCX_REACH_NETWORK, "ZCOPY_THRESH", "inf"},
     /*
-     * Nobody sends our worker messages but to connect, so few buffers for them will do; by default
-     * UCX pins 60 MB for them.
+     * Nobody sends our worker messages but to connect, so few buffers for them will do: with these
+     * a process pins 6 MiB on soft-RoCE, by default 75.
      */
     {UCX_REACH_NETWORK, "RC_RX_QUEUE_LEN", "64"},
     {UCX_REACH_NETWORK, "RC_RX_BUFS_GROW", "64"},

@@ -28,6 +28,7 @@ typedef struct table {
     const arc_param_t *params;
     bool of_both;
 } table_t;
+
 static bool as_man;
 
 /* In a man page what is between backticks is bold. */
