@@ -30,19 +30,19 @@ AC_DEFUN([ARC_CHECK_ISA], [
 
 # _ARC_TRY_ISA(NAME, name, FLAGS, TYPE, EXPRESSION)
 AC_DEFUN([_ARC_TRY_ISA], [
-    AC_MSG_CHECKING([whether $CC builds $2])
-    arc_save_CFLAGS=$CFLAGS
-    CFLAGS="$CFLAGS $3"
-    AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[
+    AC_CACHE_CHECK([whether $CC builds $2], [arc_cv_isa_$2], [
+        arc_save_CFLAGS=$CFLAGS
+        CFLAGS="$CFLAGS $3"
+        AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[
 #ifdef __aarch64__
 #include <arm_neon.h>
 #else
 #include <immintrin.h>
 #endif]], [[$4 x = $5; (void) x;]])],
-        [arc_isa=yes], [arc_isa=no])
-    AS_CASE([" $arc_isas_allowed "], [*" $2 "*], [], [arc_isa=no])
-    CFLAGS=$arc_save_CFLAGS
-    AC_MSG_RESULT([$arc_isa])
+            [arc_cv_isa_$2=yes], [arc_cv_isa_$2=no])
+        CFLAGS=$arc_save_CFLAGS
+    ])
+    AS_CASE([" $arc_isas_allowed "], [*" $2 "*], [arc_isa=$arc_cv_isa_$2], [arc_isa=no])
     AS_IF([test $arc_isa = yes], [
         ARC_ISAS="$ARC_ISAS $2"
         $1_CFLAGS="$3"

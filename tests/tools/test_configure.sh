@@ -21,7 +21,7 @@ ompi_info=$(command -v ompi_info)
 # What the compiler and libtool can do is found out once.
 mkdir "$scratch/first"
 (cd "$scratch/first" && "$root/configure" --no-create --cache-file=cache >output 2>&1)
-grep -E '^(ac_cv_(c|func|header|prog_cc|sizeof|type)_|am_cv_|lt_cv_)' "$scratch/first/cache" >"$scratch/site"
+grep -vE '^ac_cv_env|header_(mpi|ucp)|path_(O?MPI|ac_pt_PKG)|^pkg_cv' "$scratch/first/cache" >"$scratch/site"
 CONFIG_SITE=$scratch/site
 export CONFIG_SITE
 
