@@ -17,6 +17,7 @@ void world_start(world_t *world, const world_setting_t *setting, uint64_t seed)
     world->random = test_random_of(seed, 0);
     world->agreed = true;
     world->slow = 1;
+    world->spread_mean = exp(setting->noise * setting->noise / 2);
     while (config.candidates < ARC_SELECT_CANDIDATES && setting->call_us[config.candidates] > 0) {
         config.candidates += 1;
     }
@@ -98,7 +99,8 @@ static void agree(world_t *world)
 }
 
 /* The time of a call of the candidate; *more_us: what `former` would take less, if it would. */
-static double simulated_us(world_t *world, unsigned candidate, unsigned former, double *more_us)
+static double simulated_us(world_t *world, unsigned candidate, unsigned former, bool timed,
+                           double *more_us)
 {
     const world_setting_t *setting = world->setting;
 
@@ -106,7 +108,15 @@ static double simulated_us(world_t *world, unsigned candidate, unsigned former, 
         world->slow = spread(world, setting->slow_noise);
     }
     const double true_us = world_true_us(world, candidate) * world->slow;
-    double took_us = true_us * unevenness(world, candidate) * spread(world, setting->noise);
+    double took_us = true_us * unevenness(world, candidate);
+    if (timed) {
+        took_us *= spread(world, setting->noise);
+    } else {
+        /* Nobody sees this noise, and it takes half of the time: the mean, and no other numbers. */
+        took_us *= world->spread_mean;
+        (void) test_random_unit(&world->random);
+        (void) test_random_unit(&world->random);
+    }
     if (test_random_unit(&world->random) < setting->tail_chance) {
         took_us += setting->tail_us * -log(1 - test_random_unit(&world->random));
     }
@@ -134,7 +144,7 @@ void world_call(world_t *world)
         const unsigned other = arc_select_pick(&world->select[rank], &also);
         world->agreed = world->agreed && other == candidate && also == timed;
     }
-    const double took_us = simulated_us(world, candidate, former, &more_us);
+    const double took_us = simulated_us(world, candidate, former, timed, &more_us);
     world->used[candidate] += 1;
     if (timed && candidate != former) {
         world->explore_us += more_us;

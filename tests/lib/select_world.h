@@ -42,8 +42,9 @@ typedef struct world {
     double clock_us[WORLD_RANKS];
     uint64_t calls;
     unsigned used[ARC_SELECT_CANDIDATES];
-    double slow;       /* the present state of slow_noise */
-    double explore_us; /* more than the choice of then would have taken, and agreements */
+    double slow;        /* the present state of slow_noise */
+    double spread_mean; /* of noise */
+    double explore_us;  /* more than the choice of then would have taken, and agreements */
     unsigned agreements;
     unsigned last;     /* candidate */
     unsigned in_a_row; /* of its calls */
