@@ -45,7 +45,7 @@ promise 1048576 10 850
 
 # ---- puts only: right sums ----
 
-over 2 1 60 "$puts" mpi/both/matrix -t -l 100
+over 2 1 60 "$puts" mpi/both/matrix -f -t -l 100
 right "2 nodes"
 says "2 nodes" "; puts over rc_verbs/rxe0:1"
 over 2 2 60 "$puts" mpi/both/stress -n 15
