@@ -61,7 +61,7 @@ right "bits"
 # Communicators come and go; their memory regions, one or more for each and rank, do not add up, and UCX's own buffers
 # are few: by its defaults it pins 75 MiB.
 regions() { rdma resource show | sed 's/.* mr \([0-9]*\).*/\1/'; }
-over 2 1 40 "$doubling" mpi/both/lifecycle -c -n 100 &
+over 2 1 40 "$doubling" mpi/both/lifecycle -c -n 60 &
 most=0 pinned=0
 while kill -0 $! 2>/dev/null; do
     held=$(regions)
