@@ -6,7 +6,7 @@
 #   sanitizers       AddressSanitizer and UndefinedBehaviorSanitizer: the pure code's tests, of long tables
 #                    an eighth of the rows, and a few runs of the components under mpirun; not the tests of the source
 #                    and the tools, which are the same whatever it is compiled with, nor the longest sweeps
-#   make distcheck   with clang, warnings are errors: the tarball builds, tests its pure code, installs,
+#   make distcheck   beside that, with clang, warnings are errors: the tarball builds, tests its pure code, installs,
 #                    uninstalls and cleans; its simulations are compiled, but are programs that the
 #                    gcc part has run
 #
@@ -90,6 +90,11 @@ configured() {
         make -j"$jobs" check TESTS=)
 }
 
+# ended PROCESS LOG
+ended() {
+    wait "$1" || { cat "$2" && false; }
+}
+
 finish() {
     echo "$passed passed, $failed failed, $skipped skipped"
     [ "$failed" -eq 0 ]
@@ -134,12 +139,15 @@ echo "== make check"
 check "$build/gcc" -j"$jobs" TESTS='$(tool_tests) $(source_tests) $(sim_tests) $(unit_tests)'
 OMPI_MCA_mpi_yield_when_idle=1 check "$build/gcc" -j2 TESTS='$(mpi_tests_beside)'
 check "$build/gcc" TESTS='$(mpi_tests_alone)'
+# Beside the sanitizers, as much of it uses one core.  Nobody wants the best compression here.
+XZ_OPT=-1 make -C "$build/gcc" -j"$jobs" distcheck \
+    DISTCHECK_CONFIGURE_FLAGS="--enable-werror --disable-dependency-tracking CC=clang CFLAGS=-O1" \
+    TESTS='$(unit_tests)' >"$build/distcheck.log" 2>&1 &
+distcheck=$!
 # -fexpensive-optimizations inserts vzeroupper, without which some tests take twice as long.
 if step "sanitizers" configured "$build/sanitizers" --enable-sanitizers CFLAGS="-O1 -fexpensive-optimizations -g1"; then
     ARC_TEST_SHARE=8 check "$build/sanitizers" -j"$jobs" \
         TESTS='$(mpi_tests_alone) $(sim_tests) $(unit_tests) fuzz/test_fuzz.sh'
 fi
-step "make distcheck" make -C "$build/gcc" -j"$jobs" distcheck \
-    DISTCHECK_CONFIGURE_FLAGS="--enable-werror --disable-dependency-tracking CC=clang CFLAGS=-O1" \
-    TESTS='$(unit_tests)'
+step "make distcheck" ended "$distcheck" "$build/distcheck.log"
 finish
