@@ -144,6 +144,7 @@ XZ_OPT=-1 make -C "$build/gcc" -j"$jobs" distcheck \
     DISTCHECK_CONFIGURE_FLAGS="--enable-werror --disable-dependency-tracking CC=clang CFLAGS=-O1" \
     TESTS='$(unit_tests)' >"$build/distcheck.log" 2>&1 &
 distcheck=$!
+trap 'kill $(jobs -pr) 2>/dev/null' EXIT
 # -fexpensive-optimizations inserts vzeroupper, without which some tests take twice as long.
 if step "sanitizers" configured "$build/sanitizers" --enable-sanitizers CFLAGS="-O1 -fexpensive-optimizations -g1"; then
     ARC_TEST_SHARE=8 check "$build/sanitizers" -j"$jobs" \

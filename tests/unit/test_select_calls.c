@@ -181,7 +181,7 @@ TEST(before_the_first_round_no_call_is_timed)
 /* Begins with the exact one, and what was decided stays, also when times drift. */
 TEST(one_that_settles_decides_once)
 {
-    enum { CALLS = 5000, MORE_CALLS = 5000 };
+    enum { CALLS = 5000, MORE_CALLS = 50000 };
     /* clang-format off */
     static const world_setting_t settings[] = {
         {"gains", 4, {60, 40}, .drift_call = CALLS, .drifted_us = {60, 100}, .noise = 0.2,
