@@ -14,6 +14,7 @@ notices() {
         mpi_inspect() {
             cat "$mpi_scratch"/sanitizer.* >"$mpi_scratch/said"
         }
+        mpi_symbolize=1
         mpi_start 2 60 "$2" overrun -n "$3"
     )
     grep -q 'AddressSanitizer: heap-buffer-overflow' "$mpi_scratch/said" && grep -q "$4" "$mpi_scratch/said"
