@@ -16,6 +16,8 @@ mpi_nodes() {
     mpi_nodes_possible || mpi_skip_all "no right to set a host name"
     mpi_agent=$mpi_scratch/agent
     mpi_enter=
+    # mpirun asks a name server for the nodes, and one that does not answer takes 5 seconds, twice.
+    export RES_OPTIONS="timeout:1 attempts:1"
     [ "$mpi_major" -lt 6 ] || mpi_cluster
     cat >"$mpi_agent" <<AGENT
 #!/bin/sh
