@@ -40,22 +40,27 @@ static void draw_pair(size_t number, float pair[2])
 }
 
 /* In rows, each of which is anywhere in numbers that are drawn once. */
-void draw_normals(int rank, size_t first, size_t count, float *out)
+static void draw_rows(const float drawn[DRAWN + ROW], int rank, size_t first, size_t count,
+                      float *out)
 {
-    static float drawn[DRAWN + ROW];
     const float *row = drawn;
 
-    if (drawn[0] == 0) {
-        for (size_t i = 0; i < DRAWN + ROW; i += 2) {
-            draw_pair(i / 2, &drawn[i]);
-        }
-    }
     for (size_t i = first; i < first + count; i++) {
         if (i == first || i % ROW == 0) {
             row = drawn + draw_bits(41, (unsigned) rank, i / ROW) % DRAWN;
         }
         out[i - first] = row[i % ROW];
     }
+}
+
+void draw_normals(int rank, size_t first, size_t count, float *out)
+{
+    static float drawn[DRAWN + ROW];
+
+    for (size_t i = 0; i < DRAWN + ROW && drawn[DRAWN + ROW - 1] == 0; i += 2) {
+        draw_pair(i / 2, &drawn[i]);
+    }
+    draw_rows(drawn, rank, first, count, out);
 }
 
 void draw_normal(float *out, int rank, size_t elems)
@@ -65,9 +70,12 @@ void draw_normal(float *out, int rank, size_t elems)
 
 void draw_wholes(int rank, size_t first, size_t count, float *out)
 {
-    for (size_t i = 0; i < count; i++) {
-        out[i] = (float) (draw_bits(43, (unsigned) rank, first + i) % WHOLE_RANGE);
+    static float drawn[DRAWN + ROW];
+
+    for (size_t i = 0; i < DRAWN + ROW && drawn[DRAWN + ROW - 1] == 0; i++) {
+        drawn[i] = (float) (1 + draw_bits(43, 0, i) % (WHOLE_RANGE - 1));
     }
+    draw_rows(drawn, rank, first, count, out);
 }
 
 /* ---- calls ---- */
@@ -239,9 +247,13 @@ uint64_t hash_of(const void *data, size_t bytes)
 {
     const unsigned char *byte = data;
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    size_t length = 0;
 
-    for (size_t i = 0; i < bytes; i++) {
-        hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
+    for (size_t i = 0; i < bytes; i += length) {
+        uint64_t word = 0;
+        length = bytes - i < sizeof word ? bytes - i : sizeof word;
+        memcpy(&word, byte + i, length);
+        hash = (hash ^ word) * UINT64_C(0x100000001b3);
     }
     return hash;
 }

@@ -162,13 +162,6 @@ int tap_end(void)
     return EXIT_SUCCESS;
 }
 
-static uint64_t scramble_bits(uint64_t bits)
-{
-    bits = (bits ^ (bits >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    bits = (bits ^ (bits >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return bits ^ (bits >> 31);
-}
-
 void take_options(int argc, char **argv, const option_row_t *rows)
 {
     const char *wrong = options_take(argc, argv, rows);
@@ -177,14 +170,6 @@ void take_options(int argc, char **argv, const option_row_t *rows)
         fprintf(stderr, "%s\n", wrong);
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
-}
-
-uint64_t draw_bits(uint64_t seed, unsigned rank, uint64_t index)
-{
-    const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
-
-    return scramble_bits(seed * golden + (uint64_t) rank * UINT64_C(0xd1342543de82ef95) +
-                         (index + 1) * golden);
 }
 
 void *must_alloc(size_t bytes)

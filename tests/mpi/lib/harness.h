@@ -67,8 +67,18 @@ int tap_end(void);
     take_options(argc, argv, (const option_row_t[]){__VA_ARGS__, {.letter = 0}})
 void take_options(int argc, char **argv, const option_row_t *rows);
 
-/** Uniform 64 bits, a pure function of its arguments. */
-uint64_t draw_bits(uint64_t seed, unsigned rank, uint64_t index);
+/** Uniform 64 bits, a pure function of its arguments.  Inline, as most numbers of tests come from
+ * it. */
+static inline uint64_t draw_bits(uint64_t seed, unsigned rank, uint64_t index)
+{
+    const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t bits =
+        seed * golden + (uint64_t) rank * UINT64_C(0xd1342543de82ef95) + (index + 1) * golden;
+
+    bits = (bits ^ (bits >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    bits = (bits ^ (bits >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return bits ^ (bits >> 31);
+}
 
 /** Largest shift_bytes of guarded_place_at(). */
 enum { GUARDED_SHIFT_BYTES = 64 };

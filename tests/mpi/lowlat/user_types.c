@@ -133,16 +133,32 @@ static int get_field(const unsigned char *element, int field)
 static void put_field(unsigned char *element, int field, int value)
 {
     const kind_t kind = current_row->kinds[field];
-    const number_t numbers[KINDS] = {
-        [SHORT] = {.as_short = (short) value},     [INT] = {.as_int = value},
-        [FLOAT] = {.as_float = (float) value},     [DOUBLE] = {.as_double = value},
-        [LONG_DOUBLE] = {.as_long_double = value}, [WORD] = {.as_word = value},
-    };
+    number_t number;
+
+    switch (kind) {
+    case SHORT:
+        number.as_short = (short) value;
+        break;
+    case FLOAT:
+        number.as_float = (float) value;
+        break;
+    case DOUBLE:
+        number.as_double = value;
+        break;
+    case LONG_DOUBLE:
+        number.as_long_double = value;
+        break;
+    case WORD:
+        number.as_word = value;
+        break;
+    default:
+        number.as_int = value;
+    }
     /* That of x86-64 has ten bytes, and six that may be anything. */
     const bool has_rest = LONG_DOUBLE == kind && 64 == LDBL_MANT_DIG;
 
     memset(element + current_place->at[field], GAP_VALUE, kinds[kind].bytes);
-    memcpy(element + current_place->at[field], &numbers[kind], has_rest ? 10 : kinds[kind].bytes);
+    memcpy(element + current_place->at[field], &number, has_rest ? 10 : kinds[kind].bytes);
 }
 
 /** The value of an element. */
