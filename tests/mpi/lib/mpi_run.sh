@@ -72,9 +72,6 @@ mpi_setup() {
     # hwloc's plugins look for graphics cards and PCI devices, which nothing here asks for, in each process.
     HWLOC_PLUGINS_PATH=${HWLOC_PLUGINS_PATH-$mpi_stage/none}
     export HWLOC_PLUGINS_PATH
-    # So many seconds mpirun waits, twice, until it kills the other ranks of a job that has failed.
-    OMPI_MCA_odls_base_sigkill_timeout=0
-    export OMPI_MCA_odls_base_sigkill_timeout
     # What a test wants to have quantized must not depend on how fast this machine is today.
     OMPI_MCA_coll_arc_explore_percent=0
     export OMPI_MCA_coll_arc_explore_percent
@@ -91,6 +88,8 @@ mpi_setup() {
         OMPI_MCA_btl_tcp_if_include=lo
         export OMPI_MCA_btl_tcp_if_include
     fi
+    # So many seconds mpirun of Open MPI 4 waits, twice, until it kills the other ranks of a job that has failed.
+    [ "$mpi_major" -ne 4 ] || export OMPI_MCA_odls_base_sigkill_timeout=0
     mpi_scratch=$(mktemp -d) || exit 1
     trap 'rm -rf "$mpi_scratch"' EXIT
     trap 'exit 1' HUP INT TERM
