@@ -34,8 +34,6 @@ compiler's sanitizer runtime (Debian: libasan8 and libubsan1 for gcc, libclang-r
         # clang: a loop with checks in it is not vectorized, which is no reason to warn.
         AX_CHECK_COMPILE_FLAG([-Wpass-failed],
             [AS_VAR_APPEND([ARC_CFLAGS], [" -Wno-pass-failed"])], [], [-Werror])
-        # What AddressSanitizer notices, too, takes a quarter of the time that compiling the kernels does.
-        AS_VAR_APPEND([ARC_VECTOR_CFLAGS], [" -fno-sanitize=null,object-size,pointer-overflow"])
         AS_VAR_APPEND([LDFLAGS], [" $ARC_SANITIZE"])
     ])
     # Open MPI's programs have no sanitizers in them: the runtime that a component needs is preloaded.
