@@ -1,6 +1,8 @@
 /* Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <pthread.h>
+
 #include "calls.h"
 #include "footprint.h"
 #include "harness.h"
@@ -39,12 +41,28 @@ static void draw_pair(size_t number, float pair[2])
     pair[1] = (float) (radius * sin(angle));
 }
 
-/* In rows, each of which is anywhere in numbers that are drawn once. */
+static float normals[DRAWN + ROW];
+static float wholes[DRAWN + ROW];
+
+static void draw_all(void)
+{
+    for (size_t i = 0; i < DRAWN + ROW; i += 2) {
+        draw_pair(i / 2, &normals[i]);
+    }
+    for (size_t i = 0; i < DRAWN + ROW; i++) {
+        wholes[i] = (float) (draw_bits(43, 0, i) % WHOLE_RANGE);
+    }
+}
+
+/* In rows, each of which is anywhere in numbers that are drawn once, whichever thread comes first.
+ */
 static void draw_rows(const float drawn[DRAWN + ROW], int rank, size_t first, size_t count,
                       float *out)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     const float *row = drawn;
 
+    pthread_once(&once, draw_all);
     for (size_t i = first; i < first + count; i++) {
         if (i == first || i % ROW == 0) {
             row = drawn + draw_bits(41, (unsigned) rank, i / ROW) % DRAWN;
@@ -55,12 +73,7 @@ static void draw_rows(const float drawn[DRAWN + ROW], int rank, size_t first, si
 
 void draw_normals(int rank, size_t first, size_t count, float *out)
 {
-    static float drawn[DRAWN + ROW];
-
-    for (size_t i = 0; i < DRAWN + ROW && drawn[DRAWN + ROW - 1] == 0; i += 2) {
-        draw_pair(i / 2, &drawn[i]);
-    }
-    draw_rows(drawn, rank, first, count, out);
+    draw_rows(normals, rank, first, count, out);
 }
 
 void draw_normal(float *out, int rank, size_t elems)
@@ -70,12 +83,7 @@ void draw_normal(float *out, int rank, size_t elems)
 
 void draw_wholes(int rank, size_t first, size_t count, float *out)
 {
-    static float drawn[DRAWN + ROW];
-
-    for (size_t i = 0; i < DRAWN + ROW && drawn[DRAWN + ROW - 1] == 0; i++) {
-        drawn[i] = (float) (1 + draw_bits(43, 0, i) % (WHOLE_RANGE - 1));
-    }
-    draw_rows(drawn, rank, first, count, out);
+    draw_rows(wholes, rank, first, count, out);
 }
 
 /* ---- calls ---- */

@@ -62,7 +62,7 @@ typedef struct errors {
  */
 errors_t call_run(const call_t *call, void *kept);
 
-/** FNV-1a, 64 bits, of words of 8 bytes: who changes one of them changes the hash. */
+/** FNV-1a, 64 bits, of words of 8 bytes.  Another value of one word is another hash. */
 uint64_t hash_of(const void *data, size_t bytes);
 
 /** Normally distributed numbers of variance 1. */
@@ -72,8 +72,8 @@ void draw_normals(int rank, size_t first, size_t count, float *out);
 void draw_normal(float *out, int rank, size_t elems);
 
 /**
- * Whole numbers from 1 to below WHOLE_RANGE: sums over 16 ranks are exact in floats, and far too
- * fine for 8 bits, so that what was quantized shows.
+ * Whole numbers below WHOLE_RANGE: sums over 16 ranks are exact in floats, and far too fine for 8
+ * bits, so that what was quantized shows.
  */
 enum { WHOLE_RANGE = 1 << 20 };
 void draw_wholes(int rank, size_t first, size_t count, float *out);

@@ -67,8 +67,7 @@ int tap_end(void);
     take_options(argc, argv, (const option_row_t[]){__VA_ARGS__, {.letter = 0}})
 void take_options(int argc, char **argv, const option_row_t *rows);
 
-/** Uniform 64 bits, a pure function of its arguments.  Inline, as most numbers of tests come from
- * it. */
+/** Uniform 64 bits, a pure function of its arguments.  Inline: most of the tests' time. */
 static inline uint64_t draw_bits(uint64_t seed, unsigned rank, uint64_t index)
 {
     const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);

@@ -21,12 +21,12 @@
 #include "harness.h"
 
 enum {
-    LARGEST = 5 << 18,
+    LARGEST = 5 << 20,
     LAST_CALLS = 8, /* of a class: what was learned shows in them */
 };
 
-/* Two counts of each class: 256 KiB, 1 MiB, 4 MiB. */
-static const int counts[][2] = {{65536, 70001}, {262144, 300000}, {1 << 20, LARGEST}};
+/* Two counts of each class: 256 KiB, 1 MiB, 16 MiB. */
+static const int counts[][2] = {{65536, 70001}, {262144, 300000}, {4 << 20, LARGEST}};
 enum { CLASSES = sizeof counts / sizeof counts[0] };
 
 enum { QUANTIZED = 1, EXACT = 2, ANY = QUANTIZED | EXACT };
