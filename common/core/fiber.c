@@ -78,6 +78,7 @@ struct arc_fiber {
     unsigned number; /* valgrind's */
 };
 
+bool arc_fiber_exists;
 static _Thread_local arc_fiber_t *current;
 
 /* Out of line: a fiber may have changed its thread since its function last looked. */
@@ -182,6 +183,7 @@ arc_fiber_t *arc_fiber_new(unsigned spare_stacks)
     TELL_VALGRIND(fiber->number = VALGRIND_STACK_REGISTER(stack_of(fiber),
                                                           stack_of(fiber) + fiber->stack_bytes));
     fiber->ended = true;
+    __atomic_store_n(&arc_fiber_exists, true, __ATOMIC_RELAXED);
     return fiber;
 }
 
@@ -238,7 +240,7 @@ bool arc_fiber_resume(arc_fiber_t *fiber)
 
 /* ---- within a fiber ---- */
 
-bool arc_fiber_inside(void)
+bool arc_fiber_is_current(void)
 {
     return NULL != get_current();
 }

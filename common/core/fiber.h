@@ -43,8 +43,13 @@ void arc_fiber_begin(arc_fiber_t *fiber, void (*body)(void *context), void *cont
  */
 bool arc_fiber_resume(arc_fiber_t *fiber);
 
-/* Is the caller within a fiber? */
-bool arc_fiber_inside(void);
+/* Is the caller within a fiber?  Most programs have none: these pay for a look at one flag. */
+extern bool arc_fiber_exists; /* one was made */
+bool arc_fiber_is_current(void);
+static inline bool arc_fiber_inside(void)
+{
+    return __atomic_load_n(&arc_fiber_exists, __ATOMIC_RELAXED) && arc_fiber_is_current();
+}
 
 /* Back to arc_fiber_resume(), and on from here at the next one.  Only within a fiber. */
 void arc_fiber_yield(void);
