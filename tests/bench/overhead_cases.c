@@ -10,6 +10,10 @@
  *                                     over N blocks of 50 each, in microseconds
  *   overhead_cases blocks N           the same of communicators without info, by all components: a
  *                                     line "dup MICROSECONDS"
+ *   overhead_cases sums N BYTES MOST  sums of floats on two communicators, as in paired, that take
+ *                                     turns for N milliseconds or three calls each: by length, up
+ *                                     to MOST, a line "BYTES WITHOUT WITH RATIO", medians of turns
+ *                                     in microseconds, and of the ratios without/with of neighbours
  *
  *   first        the first allreduce on MPI_COMM_WORLD; one sample
  *   shapes       split, one allreduce, free: the mean of 20 communicators of other ranks or another
@@ -26,6 +30,7 @@
  */
 #include "config.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +45,9 @@ enum {
     DEFAULT_SAMPLES = 200,
     WINDOW_BYTES = 4096,
     BLOCK_DUPS = 50,
+    TURNS = 24,         /* of each communicator */
+    SETTLE_CALLS = 100, /* of each length before the first turn, at least */
+    SETTLE_MOST_CALLS = 2000,
 };
 
 static int world_rank;
@@ -183,6 +191,17 @@ static const kind_t plain_dups[] = {{"dup", NULL}};
 /* Both say as much, so that Open MPI has as much to read. */
 static const kind_t pairs[] = {{"without", "^lowlat,quant"}, {"with", "^neither,nobody"}};
 
+static MPI_Info make_info(const kind_t *kind)
+{
+    MPI_Info info = MPI_INFO_NULL;
+
+    if (kind->preference != NULL) {
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "ompi_comm_coll_preference", kind->preference);
+    }
+    return info;
+}
+
 /* A block of each kind in turn, so many times. */
 static void time_blocks(const kind_t *kinds, int count, int blocks)
 {
@@ -195,11 +214,7 @@ static void time_blocks(const kind_t *kinds, int count, int blocks)
         if (seconds[kind] == NULL) {
             die("no memory");
         }
-        info[kind] = MPI_INFO_NULL;
-        if (kinds[kind].preference != NULL) {
-            MPI_Info_create(&info[kind]);
-            MPI_Info_set(info[kind], "ompi_comm_coll_preference", kinds[kind].preference);
-        }
+        info[kind] = make_info(&kinds[kind]);
     }
     for (int i = -WARM; i < blocks; i++) {
         for (int kind = 0; kind < count; kind++) {
@@ -220,6 +235,81 @@ static void time_blocks(const kind_t *kinds, int count, int blocks)
         free(seconds[kind]);
     }
     fflush(stdout);
+}
+
+static double time_sums(MPI_Comm comm, float *vector, int count, int calls)
+{
+    const double begin = MPI_Wtime();
+
+    for (int i = 0; i < calls; i++) {
+        MPI_Allreduce(vector, vector + count, count, MPI_FLOAT, MPI_SUM, comm);
+    }
+    return (MPI_Wtime() - begin) / calls;
+}
+
+/* Until a second has passed, so that what is chosen by measurement is; returns a call's time. */
+static double settle(MPI_Comm comm, float *vector, int count)
+{
+    double call = 0;
+    double all = 0;
+    int calls = 0;
+
+    do {
+        call = time_sums(comm, vector, count, SETTLE_CALLS);
+        MPI_Bcast(&call, 1, MPI_DOUBLE, 0, comm);
+        all += call * SETTLE_CALLS;
+        calls += SETTLE_CALLS;
+    } while (all < 1 && calls < SETTLE_MOST_CALLS);
+    return call;
+}
+
+static void compare_sums(const MPI_Comm *comms, int milliseconds, float *vector, int count)
+{
+    enum { AHEAD = 2, LEAST = 3 }; /* calls that do not count, and that do */
+    double seconds[2][TURNS];
+    double ratios[TURNS];
+    double call = 0;
+
+    for (int kind = 1; kind >= 0; kind--) {
+        call = settle(comms[kind], vector, count);
+    }
+    const int calls = (int) (milliseconds * 1e-3 / call);
+    for (int i = 0; i < 2 * TURNS; i++) {
+        const int kind = (i + i / 2) % 2; /* each is as often behind itself as behind the other */
+        (void) time_sums(comms[kind], vector, count, AHEAD);
+        seconds[kind][i / 2] = time_sums(comms[kind], vector, count, calls > LEAST ? calls : LEAST);
+    }
+    for (int i = 0; i < TURNS; i++) {
+        ratios[i] = seconds[0][i] / seconds[1][i];
+    }
+    if (world_rank == 0) {
+        printf("%zu %.2f %.2f %.3f\n", (size_t) count * sizeof *vector,
+               seconds_median(seconds[0], TURNS) * 1e6, seconds_median(seconds[1], TURNS) * 1e6,
+               seconds_median(ratios, TURNS));
+        fflush(stdout);
+    }
+}
+
+static void compare_all_sums(int milliseconds, size_t bytes, size_t most_bytes)
+{
+    float *vector = calloc(2, most_bytes);
+    MPI_Comm comms[2];
+
+    if (vector == NULL || bytes < sizeof *vector || most_bytes > INT_MAX) {
+        die("no memory, or lengths that cannot be");
+    }
+    for (int kind = 0; kind < 2; kind++) {
+        MPI_Info info = make_info(&pairs[kind]);
+        MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comms[kind]);
+        MPI_Info_free(&info);
+    }
+    for (; bytes <= most_bytes; bytes *= 2) {
+        compare_sums(comms, milliseconds, vector, (int) (bytes / sizeof *vector));
+    }
+    for (int kind = 0; kind < 2; kind++) {
+        MPI_Comm_free(&comms[kind]);
+    }
+    free(vector);
 }
 
 int main(int argc, char **argv)
@@ -245,8 +335,10 @@ int main(int argc, char **argv)
         time_blocks(pairs, 2, asked);
     } else if (strcmp(what, "blocks") == 0) {
         time_blocks(plain_dups, 1, asked);
+    } else if (strcmp(what, "sums") == 0 && argc == 5) {
+        compare_all_sums(asked, (size_t) atol(argv[3]), (size_t) atol(argv[4]));
     } else {
-        die("times, communicators, dups, paired or blocks");
+        die("times, communicators, dups, paired, blocks, or sums with two lengths");
     }
     MPI_Finalize();
     return EXIT_SUCCESS;

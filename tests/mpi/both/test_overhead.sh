@@ -79,7 +79,13 @@ test "$mpi_status" -eq 0 && test "$(awk '$2 > 0 { print $1 }' "$mpi_scratch/out"
 mpi_result $? "dups in turn with ARC and without"
 mpi_show "$mpi_scratch/out"
 
-for arguments in "times 0" "nothing" "dups 0"; do
+mpi_start 2 60 "" overhead_cases sums 1 256 512
+test "$mpi_status" -eq 0 &&
+    test "$(awk '$2 > 0 && $3 > 0 && $4 > 0 { print $1 }' "$mpi_scratch/out" | tr '\n' ' ')" = "256 512 "
+mpi_result $? "sums in turn with ARC and without"
+mpi_show "$mpi_scratch/out"
+
+for arguments in "sums 1 2 512" "times 0" "nothing" "dups 0"; do
     # shellcheck disable=SC2086
     mpi_start 2 30 "" overhead_cases $arguments
     test "$mpi_status" -ne 0 && test "$mpi_status" -ne 124
