@@ -36,6 +36,15 @@ typedef struct lowlat_module {
     bool over_puts;               /* the exchanges use the port now */
     unsigned char *scratch;       /* of the exchanges */
     struct lowlat_choice *choice; /* between nodes, unless an algorithm is forced; or NULL */
+    /* The last blocking call for which the component below was chosen, by a selector of `choice`.
+     */
+    struct {
+        arc_select_t *select; /* NULL: none, or not one that its arguments tell */
+        unsigned chosen;
+        mca_compat_count_t count;
+        const struct ompi_op_t *op;
+        const struct ompi_datatype_t *type;
+    } slower;
     lowlat_map_t map;
     mca_share_t share;
     size_t request_bytes;   /* of a persistent request: what it may have of the limit */

@@ -73,6 +73,20 @@ __attribute__((noinline)) int coll_lowlat_pass_down(lowlat_module_t *module, arc
     return arc_module_pass(base, reason, call);
 }
 
+/* Predefined operations and types have addresses of their own for ever. */
+static void note_slower(lowlat_module_t *module, arc_select_t *select, const arc_call_t *call)
+{
+    const mca_bridge_t *bridge = &module->bridge;
+    const bool tells =
+        call->op == bridge->last_op && call->type == bridge->last_type && NULL == module->opening;
+
+    module->slower.select = tells ? select : NULL;
+    module->slower.chosen = select->chosen;
+    module->slower.count = call->count;
+    module->slower.op = call->op;
+    module->slower.type = call->type;
+}
+
 static int run_candidate(lowlat_module_t *module, unsigned number, const arc_call_t *call,
                          lowlat_task_t *task, int error)
 {
@@ -138,8 +152,13 @@ static __attribute__((noinline)) int run_learned(lowlat_module_t *module, const 
     }
     const unsigned number = arc_select_pick(&module->choice->select[class], &timed);
 
-    return OPAL_LIKELY(!timed) ? run_candidate(module, number, call, task, error)
-                               : run_timed(module, class, number, call, task, error);
+    if (OPAL_UNLIKELY(timed)) {
+        return run_timed(module, class, number, call, task, error);
+    }
+    if (LOWLAT_PASS_DOWN == module->choice->list.candidate[number].algorithm) {
+        note_slower(module, &module->choice->select[class], call);
+    }
+    return run_candidate(module, number, call, task, error);
 }
 
 /*
