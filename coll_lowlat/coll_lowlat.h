@@ -36,10 +36,9 @@ typedef struct lowlat_module {
     bool over_puts;               /* the exchanges use the port now */
     unsigned char *scratch;       /* of the exchanges */
     struct lowlat_choice *choice; /* between nodes, unless an algorithm is forced; or NULL */
-    /* The last blocking call for which the component below was chosen, by a selector of `choice`.
-     */
+    /* The last blocking call for which `choice` had the component below. */
     struct {
-        arc_select_t *select; /* NULL: none, or not one that its arguments tell */
+        arc_select_t *select; /* that chose; NULL: there is none that its arguments tell */
         unsigned chosen;
         mca_compat_count_t count;
         const struct ompi_op_t *op;

@@ -231,13 +231,13 @@ static inline void fill_task(lowlat_task_t *task, lowlat_module_t *module, const
  * choice still good?  What decide() and run_learned() would find, in less time, for programs that
  * gain nothing.
  */
-static inline bool is_slower_again(const lowlat_module_t *module, const arc_call_t *call)
+static inline bool is_slower_again(lowlat_module_t *module, const arc_call_t *call)
 {
     return NULL != module->slower.select && call->count == module->slower.count &&
            call->op == module->slower.op && call->type == module->slower.type &&
            ARC_FORM_BLOCKING == call->form && ARC_PHASE_READY == module->base.phase &&
-           !module->base.unsettled && 0 != module->slower.select->left &&
-           module->slower.chosen == module->slower.select->chosen;
+           !module->base.unsettled &&
+           arc_select_pick_again(module->slower.select, module->slower.chosen);
 }
 
 static inline int serve(arc_module_t *base, const arc_call_t *call)
@@ -247,8 +247,7 @@ static inline int serve(arc_module_t *base, const arc_call_t *call)
     lowlat_task_t task;
     unsigned algorithm = LOWLAT_PASS_DOWN;
 
-    if (OPAL_UNLIKELY(is_slower_again(module, call))) {
-        module->slower.select->left -= 1;
+    if (is_slower_again(module, call)) {
         return coll_lowlat_pass_down(module, ARC_REASON_SLOWER, call);
     }
     arc_module_settle(base);

@@ -65,6 +65,15 @@ static inline unsigned arc_select_pick(arc_select_t *select, bool *timed)
     return select->chosen;
 }
 
+/* Is the next call one of `candidate`, untimed?  If so, it is picked. */
+static inline bool arc_select_pick_again(arc_select_t *select, unsigned candidate)
+{
+    const bool again = 0 != select->left && candidate == select->chosen;
+
+    select->left -= again;
+    return again;
+}
+
 /* Guess the ratios of candidates that were not tried here from a neighbouring class. */
 void arc_select_learn(arc_select_t *select, const arc_select_t *neighbour);
 

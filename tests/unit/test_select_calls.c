@@ -169,10 +169,13 @@ TEST(before_the_first_round_no_call_is_timed)
     bool timed = true;
 
     arc_select_init(&select, &config);
-    for (unsigned call = 0; call < START; ++call) {
+    for (unsigned call = 0; call < START; call += 2) {
         assert_int_equal(arc_select_pick(&select, &timed), 1);
         assert_false(timed);
+        assert_false(arc_select_pick_again(&select, 0));
+        assert_true(arc_select_pick_again(&select, 1));
     }
+    assert_false(arc_select_pick_again(&select, 1));
     assert_true(0 == select.left && 0 == select.turns);
     assert_int_equal(arc_select_pick(&select, &timed), 1);
     assert_true(timed);
