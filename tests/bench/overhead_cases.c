@@ -13,7 +13,8 @@
  *   overhead_cases sums N BYTES MOST  sums of floats on two communicators, as in paired, that take
  *                                     turns for N milliseconds or three calls each: by length, up
  *                                     to MOST, a line "BYTES WITHOUT WITH RATIO", medians of turns
- *                                     in microseconds, and of the ratios without/with of neighbours
+ *                                     in microseconds, and of the ratios without/with of
+ * neighbours; ARC_DEFERRED=nonblocking: by MPI_Iallreduce and MPI_Wait
  *
  *   first        the first allreduce on MPI_COMM_WORLD; one sample
  *   shapes       split, one allreduce, free: the mean of 20 communicators of other ranks or another
@@ -295,7 +296,7 @@ static void compare_all_sums(int milliseconds, size_t bytes, size_t most_bytes)
     float *vector = calloc(2, most_bytes);
     MPI_Comm comms[2];
 
-    if (vector == NULL || bytes < sizeof *vector || most_bytes > INT_MAX) {
+    if (vector == NULL || bytes < sizeof *vector || bytes > most_bytes || most_bytes > INT_MAX) {
         die("no memory, or lengths that cannot be");
     }
     for (int kind = 0; kind < 2; kind++) {

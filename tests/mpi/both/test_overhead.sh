@@ -85,7 +85,7 @@ test "$mpi_status" -eq 0 &&
 mpi_result $? "sums in turn with ARC and without"
 mpi_show "$mpi_scratch/out"
 
-for arguments in "sums 1 2 512" "times 0" "nothing" "dups 0"; do
+for arguments in "sums 1 2 512" "sums 1 512 256" "sums 1 4" "times 0" "nothing" "dups 0"; do
     # shellcheck disable=SC2086
     mpi_start 2 30 "" overhead_cases $arguments
     test "$mpi_status" -ne 0 && test "$mpi_status" -ne 124
