@@ -58,7 +58,7 @@ typedef struct lowlat_module {
     /* What decides over nonblocking calls until the next blocking one (coll_lowlat_door.c). */
     struct {
         bool unknown; /* whether parameters are the same on all ranks */
-        bool ready;
+        uint32_t below;
         lowlat_map_t map;
         arc_type_t uint16;
     } settled;

@@ -113,7 +113,7 @@ static int run_candidate(lowlat_module_t *module, unsigned number, const arc_cal
 }
 
 /* A call that is timed; after the last one of a round the ranks agree on the times. */
-static __attribute__((noinline, cold)) int run_timed(lowlat_module_t *module, unsigned class,
+static __attribute__((noinline, cold)) int run_timed(lowlat_module_t *module, arc_select_t *select,
                                                      unsigned number, const arc_call_t *call,
                                                      lowlat_task_t *task, int error)
 {
@@ -124,9 +124,9 @@ static __attribute__((noinline, cold)) int run_timed(lowlat_module_t *module, un
     if (ARC_PHASE_READY != module->base.phase) {
         return result;
     }
-    if (arc_select_note(&module->choice->select[class], begin_ns, end_ns,
+    if (arc_select_note(select, begin_ns, end_ns,
                         arc_select_time_ns(task->span_bytes, end_ns - begin_ns))) {
-        coll_lowlat_choice_agree(module, class);
+        coll_lowlat_choice_agree(module, call->form, arc_select_class(task->span_bytes));
     }
     return ARC_PHASE_BROKEN == module->base.phase ? arc_module_broken_error() : result;
 }
@@ -136,11 +136,10 @@ static __attribute__((noinline)) int run_learned(lowlat_module_t *module, const 
                                                  lowlat_task_t *task, int error)
 {
     const unsigned class = arc_select_class(task->span_bytes);
+    const arc_form_t form =
+        ARC_FORM_BLOCKING == call->form ? ARC_FORM_BLOCKING : ARC_FORM_NONBLOCKING;
     bool timed = false;
 
-    if (OPAL_UNLIKELY(ARC_FORM_BLOCKING != call->form)) {
-        return run_candidate(module, coll_lowlat_choice_served(module, class), call, task, error);
-    }
     if (OPAL_UNLIKELY(NULL != module->opening) &&
         0 == ++module->opening_calls % LOWLAT_OPENING_CALLS) {
         if (lowlat_net_opened(module)) {
@@ -150,13 +149,17 @@ static __attribute__((noinline)) int run_learned(lowlat_module_t *module, const 
             return arc_module_broken_error();
         }
     }
-    const unsigned number = arc_select_pick(&module->choice->select[class], &timed);
+    arc_select_t *select = coll_lowlat_choice_select(module, form, class);
+    if (OPAL_UNLIKELY(ARC_FORM_PERSISTENT == call->form)) {
+        return run_candidate(module, select->chosen, call, task, error);
+    }
+    const unsigned number = arc_select_pick(select, &timed);
 
     if (OPAL_UNLIKELY(timed)) {
-        return run_timed(module, class, number, call, task, error);
+        return run_timed(module, select, number, call, task, error);
     }
     if (LOWLAT_PASS_DOWN == module->choice->list.candidate[number].algorithm) {
-        note_slower(module, &module->choice->select[class], call);
+        note_slower(module, select, call);
     }
     return run_candidate(module, number, call, task, error);
 }

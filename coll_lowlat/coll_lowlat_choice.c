@@ -12,6 +12,10 @@
 
 _Static_assert((int) ARC_SELECT_VALUES <= (int) ARC_AGREEMENT_VALUES,
                "one agreement has room for all");
+_Static_assert((int) ARC_SELECT_CLASSES <= 32, "a bit for each");
+_Static_assert((int) LOWLAT_TOPIC_NONBLOCKING ==
+                   (int) LOWLAT_TOPIC_CHOICE + (int) ARC_FORM_NONBLOCKING,
+               "a topic for each form");
 
 static const lowlat_span_t over_puts = {LOWLAT_OVER_PUTS, LOWLAT_OVER_PUTS};
 
@@ -26,6 +30,11 @@ static uint64_t hash_of(const lowlat_learned_t *learned)
         }
     }
     return hash;
+}
+
+static lowlat_topic_t topic_of(unsigned form)
+{
+    return (lowlat_topic_t) (LOWLAT_TOPIC_CHOICE + form);
 }
 
 /*
@@ -47,25 +56,31 @@ static arc_status_t recall(lowlat_module_t *module, bool *may_open)
     fact[LOWLAT_FACT_RANKS] = (lowlat_span_t){topology->owners, topology->largest};
     fact[LOWLAT_FACT_NODES] = (lowlat_span_t){topology->nodes, topology->nodes};
     fact[LOWLAT_FACT_OVER] = (lowlat_span_t){over, over};
-    choice->learned.shape = choice->shape;
-    choice->learned.shape.fact[LOWLAT_FACT_CORES] = lowlat_shape_any.fact[LOWLAT_FACT_CORES];
-    choice->learned.shape.fact[LOWLAT_FACT_CACHES] = lowlat_shape_any.fact[LOWLAT_FACT_CACHES];
-    choice->learned.shape.fact[LOWLAT_FACT_OVER].most = both ? LOWLAT_OVER_PUTS : over;
-    (void) lowlat_book_recall(LOWLAT_TOPIC_CHOICE, &choice->learned);
-    const uint64_t hash = hash_of(&choice->learned);
-    uint64_t all[] = {hash, ~hash, may};
-    arc_status_t status = arc_module_min(&module->base, all, sizeof all / sizeof all[0]);
-    if (all[0] != ~all[1]) {
-        memset(choice->learned.of, 0, sizeof choice->learned.of);
+    uint64_t all[2 * LOWLAT_FORMS + 1] = {[2 * LOWLAT_FORMS] = may};
+    for (unsigned form = 0; form < LOWLAT_FORMS; ++form) {
+        lowlat_learned_t *learned = &choice->learned[form];
+        learned->shape = choice->shape;
+        learned->shape.fact[LOWLAT_FACT_CORES] = lowlat_shape_any.fact[LOWLAT_FACT_CORES];
+        learned->shape.fact[LOWLAT_FACT_CACHES] = lowlat_shape_any.fact[LOWLAT_FACT_CACHES];
+        learned->shape.fact[LOWLAT_FACT_OVER].most = both ? LOWLAT_OVER_PUTS : over;
+        (void) lowlat_book_recall(topic_of(form), learned);
+        all[2 * form] = hash_of(learned);
+        all[2 * form + 1] = ~all[2 * form];
     }
-    *may_open = 0 != all[2];
+    arc_status_t status = arc_module_min(&module->base, all, sizeof all / sizeof all[0]);
+    for (unsigned form = 0; form < LOWLAT_FORMS; ++form) {
+        if (all[2 * form] != ~all[2 * form + 1]) {
+            memset(choice->learned[form].of, 0, sizeof choice->learned[form].of);
+        }
+    }
+    *may_open = 0 != all[2 * LOWLAT_FORMS];
     return status;
 }
 
 /* Is anything known of the class?  The least time. */
-static uint64_t least_ns(const lowlat_choice_t *choice, unsigned class)
+static uint64_t least_ns(const lowlat_choice_t *choice, arc_form_t form, unsigned class)
 {
-    const uint64_t *call_ns = choice->learned.of[class].call_ns;
+    const uint64_t *call_ns = choice->learned[form].of[class].call_ns;
     uint64_t least = 0;
 
     for (unsigned i = 0; i < choice->list.count; ++i) {
@@ -98,12 +113,33 @@ static const lowlat_rule_t *find_rule(const lowlat_choice_t *choice, size_t byte
     return rule;
 }
 
-static void begin_class(lowlat_module_t *module, unsigned class)
+static bool is_ours(const lowlat_choice_t *choice, unsigned number)
+{
+    return LOWLAT_PASS_DOWN != choice->list.candidate[number].algorithm;
+}
+
+/* The component below, which is the first in the list, is not tried; the best guess is instead. */
+static void take_ours(const lowlat_choice_t *choice, arc_select_config_t *config)
+{
+    const bool is_open = !is_ours(choice, config->first);
+
+    for (unsigned i = 0; i < choice->list.count; ++i) {
+        if (!is_ours(choice, i)) {
+            config->guess[i] = ARC_SELECT_NEVER;
+        } else if (is_open && config->guess[i] < config->guess[config->first]) {
+            config->first = i;
+        }
+    }
+}
+
+/* Nonblocking calls of which nothing is known begin with what blocking ones have learned. */
+static void begin_class(lowlat_module_t *module, arc_form_t form, unsigned class)
 {
     lowlat_choice_t *choice = module->choice;
     const size_t bytes = arc_select_class_bytes(class);
-    const uint64_t least = least_ns(choice, class);
-    const unsigned learned = choice->learned.of[class].chosen;
+    const arc_form_t known = 0 == least_ns(choice, form, class) ? ARC_FORM_BLOCKING : form;
+    const uint64_t least = least_ns(choice, known, class);
+    const unsigned learned = choice->learned[known].of[class].chosen;
     unsigned number = 0;
     const lowlat_rule_t *rule = find_rule(choice, bytes, &number);
     arc_select_config_t config = {
@@ -116,24 +152,43 @@ static void begin_class(lowlat_module_t *module, unsigned class)
     };
 
     for (unsigned i = 0; i < choice->list.count; ++i) {
-        const uint64_t call_ns = choice->learned.of[class].call_ns[i];
+        const uint64_t call_ns = choice->learned[known].of[class].call_ns[i];
         config.guess[i] =
             0 == call_ns ? lowlat_candidate_guess(choice->list.candidate[i], &module->net, bytes)
                          : (uint32_t) arc_min(call_ns * ARC_RATIO_ONE / least, UINT16_MAX);
     }
-    arc_select_init(&choice->select[class], &config);
-    choice->ruled[class] = !lowlat_rules_builtin(&mca_coll_lowlat_component.rules, rule);
-    if (choice->ruled[class]) {
-        arc_select_fix(&choice->select[class], number);
+    const bool ruled = !lowlat_rules_builtin(&mca_coll_lowlat_component.rules, rule);
+    config.first = ruled ? number : config.first;
+    if (ARC_FORM_BLOCKING == form) {
+        choice->ruled[class] = ruled;
+        choice->below |= (uint32_t) (ruled && !is_ours(choice, number)) << class;
+    } else {
+        take_ours(choice, &config);
     }
+    arc_select_init(&choice->select[form][class], &config);
+    if (ruled) {
+        arc_select_fix(&choice->select[form][class], config.first);
+    }
+}
+
+arc_select_t *coll_lowlat_choice_select(lowlat_module_t *module, arc_form_t form, unsigned class)
+{
+    arc_select_t *select = &module->choice->select[form][class];
+
+    if (0 == select->config.candidates) {
+        begin_class(module, form, class);
+    }
+    return select;
 }
 
 /* Where the choice of a class comes from. */
 static const char *origin_of(const lowlat_choice_t *choice, unsigned class)
 {
-    return choice->ruled[class]                                               ? "the user's"
-           : choice->select[class].rounds > 0 || 0 != least_ns(choice, class) ? "learned"
-                                                                              : "expected";
+    const arc_select_t *select = &choice->select[ARC_FORM_BLOCKING][class];
+
+    return choice->ruled[class]                                                    ? "the user's"
+           : select->rounds > 0 || 0 != least_ns(choice, ARC_FORM_BLOCKING, class) ? "learned"
+                                                                                   : "expected";
 }
 
 /*
@@ -142,16 +197,17 @@ static const char *origin_of(const lowlat_choice_t *choice, unsigned class)
 static void describe(const lowlat_choice_t *choice, char *text, size_t text_bytes)
 {
     enum { LAST = ARC_SELECT_CLASSES - 1, NOTE_BYTES = 32 };
+    const arc_select_t *select = choice->select[ARC_FORM_BLOCKING];
     lowlat_rule_t rule = {.shape = lowlat_shape_any};
     char note[NOTE_BYTES];
     size_t used = 0;
 
     text[0] = '\0';
     for (unsigned class = 0; class <= LAST && used < text_bytes; ++class) {
-        const unsigned chosen = choice->select[class].chosen;
+        const unsigned chosen = select[class].chosen;
         const char *origin = origin_of(choice, class);
 
-        if (LAST == class || chosen != choice->select[class + 1].chosen ||
+        if (LAST == class || chosen != select[class + 1].chosen ||
             origin != origin_of(choice, class + 1)) {
             rule.bytes = (lowlat_span_t){rule.bytes.most, arc_select_class_most(class)};
             rule.candidate = choice->list.candidate[chosen];
@@ -182,8 +238,10 @@ static void begin_all(lowlat_module_t *module, const char *how)
     enum { TEXT_BYTES = 400 };
     char text[TEXT_BYTES];
 
+    memset(module->choice->select, 0, sizeof module->choice->select);
+    module->choice->below = 0;
     for (unsigned class = 0; class < ARC_SELECT_CLASSES; ++class) {
-        begin_class(module, class);
+        begin_class(module, ARC_FORM_BLOCKING, class);
     }
     describe(module->choice, text, sizeof text);
     arc_module_log(&module->base, ARC_LOG_CHOICE, "%s with %s", how, text);
@@ -216,26 +274,28 @@ void coll_lowlat_choice_add_puts(lowlat_module_t *module)
 }
 
 /* What is known of the class, beside what other communicators of this shape know of others. */
-static void remember(lowlat_choice_t *choice, unsigned class)
+static void remember(lowlat_choice_t *choice, arc_form_t form, unsigned class)
 {
-    lowlat_learned_t note = {.shape = choice->learned.shape};
+    const arc_select_t *select = &choice->select[form][class];
+    lowlat_learned_t *learned = &choice->learned[form];
+    lowlat_learned_t note = {.shape = learned->shape};
 
-    choice->learned.of[class].chosen = choice->select[class].chosen;
+    learned->of[class].chosen = select->chosen;
     for (unsigned i = 0; i < choice->list.count; ++i) {
-        const uint64_t call_ns = arc_select_call_ns(&choice->select[class], i);
-        uint64_t *known_ns = &choice->learned.of[class].call_ns[i];
+        const uint64_t call_ns = arc_select_call_ns(select, i);
+        uint64_t *known_ns = &learned->of[class].call_ns[i];
         *known_ns = 0 != call_ns ? call_ns : *known_ns;
     }
-    (void) lowlat_book_recall(LOWLAT_TOPIC_CHOICE, &note);
-    note.of[class] = choice->learned.of[class];
-    lowlat_book_remember(LOWLAT_TOPIC_CHOICE, &note);
+    (void) lowlat_book_recall(topic_of(form), &note);
+    note.of[class] = learned->of[class];
+    lowlat_book_remember(topic_of(form), &note);
 }
 
-void coll_lowlat_choice_agree(lowlat_module_t *module, unsigned class)
+void coll_lowlat_choice_agree(lowlat_module_t *module, arc_form_t form, unsigned class)
 {
     enum { TEXT_BYTES = 400 };
     lowlat_choice_t *choice = module->choice;
-    arc_select_t *select = &choice->select[class];
+    arc_select_t *select = &choice->select[form][class];
     uint64_t values[ARC_SELECT_VALUES];
     char text[TEXT_BYTES];
 
@@ -248,33 +308,16 @@ void coll_lowlat_choice_agree(lowlat_module_t *module, unsigned class)
     if (class > 0) {
         arc_select_learn(select - 1, select);
     }
-    if (class + 1 < ARC_SELECT_CLASSES) {
+    if (class + 1 < ARC_SELECT_CLASSES) { /* one that has not begun has no candidates */
         arc_select_learn(select + 1, select);
     }
-    remember(choice, class);
-    lowlat_book_describe(&choice->list, &choice->learned, class, text, sizeof text);
-    arc_module_log(&module->base, ARC_LOG_CHOICE, "%zu bytes, after %llu calls: %s%s",
+    remember(choice, form, class);
+    lowlat_book_describe(&choice->list, &choice->learned[form], class, text, sizeof text);
+    arc_module_log(&module->base, ARC_LOG_CHOICE, "%zu bytes, after %llu %scalls: %s%s",
                    arc_select_class_bytes(class), (unsigned long long) arc_select_calls(select),
-                   text, changed ? "; changes to the first of these" : "");
-    if (changed || 1 == select->rounds) {
+                   ARC_FORM_BLOCKING == form ? "" : "nonblocking ", text,
+                   changed ? "; changes to the first of these" : "");
+    if (ARC_FORM_BLOCKING == form && (changed || 1 == select->rounds)) {
         coll_lowlat_show(module);
     }
-}
-
-unsigned coll_lowlat_choice_served(const struct lowlat_module *module, unsigned class)
-{
-    const lowlat_choice_t *choice = module->choice;
-    const arc_select_t *select = &choice->select[class];
-    unsigned best = select->chosen;
-
-    for (unsigned i = 0; i < choice->list.count; ++i) {
-        const bool ours = LOWLAT_PASS_DOWN != choice->list.candidate[i].algorithm;
-
-        if (ours &&
-            (LOWLAT_PASS_DOWN == choice->list.candidate[best].algorithm ||
-             (best != select->chosen && select->config.guess[i] < select->config.guess[best]))) {
-            best = i;
-        }
-    }
-    return best;
 }

@@ -130,14 +130,15 @@ static bool is_young(lowlat_module_t *module, const arc_call_t *call, arc_reason
            (ARC_REASON_NONE != verdict || arc_module_is_young(base, bytes));
 }
 
-/* Is the component below chosen for this length, between nodes? */
-static bool is_slower(const lowlat_module_t *module, size_t bytes)
+/* Between nodes, the lengths that rules of the user pass down, whatever the form of the call. */
+static uint32_t find_below(const lowlat_module_t *module)
 {
-    const lowlat_choice_t *choice = module->choice;
+    return NULL == module->choice ? 0 : module->choice->below;
+}
 
-    return NULL != choice &&
-           LOWLAT_PASS_DOWN ==
-               choice->list.candidate[choice->select[arc_select_class(bytes)].chosen].algorithm;
+static bool is_below(uint32_t below, size_t bytes)
+{
+    return 0 != (below >> arc_select_class(bytes) & 1);
 }
 
 /* choose_algorithm() by what the module was when the last blocking call ended. */
@@ -189,7 +190,7 @@ decide(lowlat_module_t *module, const arc_call_t *call, arc_moment_t moment,
         if (!base->unsettled && (is_young(module, call, reason, *bytes) || unknown)) {
             return ARC_REASON_NONE == reason ? ARC_REASON_YOUNG : reason;
         }
-        return ARC_REASON_NONE == reason && module->settled.ready && is_slower(module, *bytes)
+        return ARC_REASON_NONE == reason && is_below(module->settled.below, *bytes)
                    ? ARC_REASON_SLOWER
                    : reason;
     }
@@ -207,7 +208,8 @@ decide(lowlat_module_t *module, const arc_call_t *call, arc_moment_t moment,
         if (mca_half_is(module->bridge.uint16, call->op, call->type)) {
             return ARC_REASON_NONE;
         }
-        return ARC_REASON_NONE == reason && is_slower(module, *bytes) ? ARC_REASON_SLOWER : reason;
+        return ARC_REASON_NONE == reason && is_below(find_below(module), *bytes) ? ARC_REASON_SLOWER
+                                                                                 : reason;
     }
     return reason;
 }
@@ -285,7 +287,7 @@ void coll_lowlat_settled(arc_module_t *base)
         arc_presence_look(base);
     }
     module->settled.unknown = ARC_PHASE_FRESH == base->phase && ARC_PRESENCE_SAID == base->presence;
-    module->settled.ready = ARC_PHASE_READY == base->phase;
+    module->settled.below = find_below(module);
     module->settled.map = module->map;
     module->settled.uint16 = module->bridge.uint16;
 }

@@ -57,6 +57,20 @@ mpi_show "$file"
 mpi_judge "np=4 learns on two communicators" mpi_for_tests mpi_start 4 60 "$nodes" explored -n 100 -t
 mpi_says "and has times of all lengths" "^ranks=2:nodes=2:.* # .* us" 4
 
+# Calls that are pending at a time learn for themselves, and the component below is not for them.
+slower="passed  the component below is faster"
+mpi_judge "np=4 nonblocking" mpi_for_tests mpi_start 4 60 "$nodes" explored -n 60 -p 3
+grep ' nonblocking calls: ' "$mpi_scratch/said" >"$mpi_scratch/pending"
+grep -q 'calls: [a-z_]* [0-9.]* us, .* us' "$mpi_scratch/pending" && ! grep -q below "$mpi_scratch/pending"
+mpi_result $? "np=4 nonblocking: ours are compared"
+mpi_counts "served  halving" Iallreduce && mpi_counts "served  direct" Iallreduce &&
+    ! mpi_counts "$slower" Iallreduce && mpi_counts "$slower" MPI_Allreduce
+mpi_result $? "np=4 nonblocking: ours serve all, while blocking calls are passed down, too"
+mpi_judge "np=4 nonblocking, a rule" mpi_for_tests mpi_start 4 60 \
+    "$nodes --mca coll_lowlat_rules nodes=2-:below:3k-inf" explored -n 60 -p 3
+mpi_counts "$slower" Iallreduce
+mpi_result $? "np=4 nonblocking, a rule: they are passed down"
+
 mpi_judge "np=4 has learned" mpi_for_tests mpi_start 4 60 "$nodes --mca coll_lowlat_rules @$file" explored -n 100
 mpi_says "nothing is explored" " bytes, after " 0
 report "$file.again"
