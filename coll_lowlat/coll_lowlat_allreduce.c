@@ -87,6 +87,17 @@ static void note_slower(lowlat_module_t *module, arc_select_t *select, const arc
     module->slower.type = call->type;
 }
 
+/* One of ours: its algorithm. */
+static unsigned use_candidate(lowlat_module_t *module, lowlat_candidate_t candidate,
+                              lowlat_task_t *task)
+{
+    if (module->choice->has_both) {
+        lowlat_net_use(module, candidate.puts);
+    }
+    task->leader_bytes = candidate.leaders ? SIZE_MAX : 0;
+    return candidate.algorithm;
+}
+
 static int run_candidate(lowlat_module_t *module, unsigned number, const arc_call_t *call,
                          lowlat_task_t *task, int error)
 {
@@ -104,11 +115,8 @@ static int run_candidate(lowlat_module_t *module, unsigned number, const arc_cal
             return arc_module_broken_error();
         }
     }
-    if (module->choice->has_both) {
-        lowlat_net_use(module, candidate.puts);
-    }
-    task->leader_bytes = candidate.leaders ? SIZE_MAX : 0;
-    const int result = coll_lowlat_run_task(module, call, candidate.algorithm, task);
+    const unsigned algorithm = use_candidate(module, candidate, task);
+    const int result = coll_lowlat_run_task(module, call, algorithm, task);
     return OPAL_LIKELY(MPI_SUCCESS == result) ? error : result;
 }
 
@@ -129,6 +137,19 @@ static __attribute__((noinline, cold)) int run_timed(lowlat_module_t *module, ar
         coll_lowlat_choice_agree(module, call->form, arc_select_class(task->span_bytes));
     }
     return ARC_PHASE_BROKEN == module->base.phase ? arc_module_broken_error() : result;
+}
+
+unsigned coll_lowlat_take_learned(lowlat_module_t *module, const arc_call_t *call,
+                                  lowlat_task_t *task)
+{
+    arc_select_t *select =
+        coll_lowlat_choice_select(module, ARC_FORM_NONBLOCKING, arc_select_class(task->span_bytes));
+    const bool learns = ARC_FORM_NONBLOCKING == call->form;
+
+    if (NULL != module->opening || (learns && !arc_select_pick_again(select, select->chosen))) {
+        return LOWLAT_PASS_DOWN;
+    }
+    return use_candidate(module, module->choice->list.candidate[select->chosen], task);
 }
 
 /* Between nodes: by the candidate that is chosen, or is to be tried. */

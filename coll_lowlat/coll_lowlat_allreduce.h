@@ -18,6 +18,13 @@ int coll_lowlat_directed(arc_module_t *base, arc_status_t status);
 int coll_lowlat_run_special(lowlat_module_t *module, const arc_call_t *call, unsigned algorithm,
                             lowlat_task_t *task, arc_reduction_t *reduction);
 
+/*
+ * For a call that is not blocking, and runs as a task between nodes: the algorithm that is chosen,
+ * or LOWLAT_PASS_DOWN if it is to be timed, or the ranks have to agree on something.
+ */
+unsigned coll_lowlat_take_learned(lowlat_module_t *module, const arc_call_t *call,
+                                  lowlat_task_t *task);
+
 /* Down to the next component, which takes 16-bit floats for integers. */
 int coll_lowlat_pass_down(lowlat_module_t *module, arc_reason_t reason, const arc_call_t *call);
 

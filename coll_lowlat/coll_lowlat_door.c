@@ -1,8 +1,8 @@
 /*
  * What a call says, and what becomes of it: one function decides, whatever the form of the call.
  *
- * On one node, once the communicator is set up, a nonblocking operation is the same task in shared
- * memory that a blocking call runs.  All else is that blocking call, in a fiber (mca_request.h).
+ * Once the communicator is set up a nonblocking operation is the same task that a blocking call
+ * runs.  All else, where ranks agree on something, is that call in a fiber (mca_request.h).
  * Whether a call is admitted follows from its type, operation and length, and from what the module
  * was when the last blocking call ended, which is the same on all ranks: `settled`.
  *
@@ -305,19 +305,27 @@ arc_task_t *coll_lowlat_direct(arc_module_t *base, const arc_call_t *call)
 {
     lowlat_module_t *module = (lowlat_module_t *) base;
     lowlat_task_t *task = &module->pending;
+    const arc_reduction_t *reduction = &module->reduction;
 
-    if (ARC_PHASE_READY != base->phase || NULL != module->group.net ||
+    if (ARC_PHASE_READY != base->phase ||
         ARC_REASON_NONE !=
             read_call(&module->bridge, call, &module->reduction, &task->span_bytes)) {
         return NULL;
     }
-    const unsigned algorithm = choose_algorithm(module, &module->reduction, task->span_bytes);
-    if (module->reduction.packed || algorithm >= LOWLAT_ALGORITHMS ||
-        lacks_memory(module, algorithm, task->span_bytes) ||
+    unsigned algorithm = choose_algorithm(module, reduction, task->span_bytes);
+    if (reduction->packed || LOWLAT_PASS_DOWN == algorithm ||
+        (reduction->reducer.rounds_once && NULL != module->group.net) ||
+        task->span_bytes > module->enough_bytes ||
         module->until_look < coll_lowlat_look_calls(task->span_bytes)) {
         return NULL;
     }
-    fill_task(task, module, call, &module->reduction);
+    fill_task(task, module, call, reduction);
+    if (LOWLAT_LEARNED == algorithm) {
+        algorithm = coll_lowlat_take_learned(module, call, task);
+    }
+    if (LOWLAT_PASS_DOWN == algorithm) {
+        return NULL;
+    }
     lowlat_algorithms[algorithm].start(task);
     arc_module_count(base, call, algorithm, task->span_bytes);
     return &task->task;
