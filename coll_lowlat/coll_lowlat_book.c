@@ -104,8 +104,8 @@ void lowlat_book_open(void)
 
     book.text = '@' == *config->rules ? read_file(config->rules + 1) : NULL;
     config->rules = NULL == book.text ? config->rules : book.text; /* so ranks compare files */
-    lowlat_rules_init(&component->rules, config->rules, config->reproducible, complain,
-                      &complaints);
+    lowlat_rules_init(&component->rules, config->rules, config->reproducible,
+                      config->arc_explore_percent > 0, complain, &complaints);
 }
 
 /* ---- what is remembered ---- */

@@ -69,10 +69,10 @@ typedef struct lowlat_rules {
 typedef void (*lowlat_rules_complain_fn_t)(void *context, const char *what);
 
 /*
- * The rules that are built in, then those of `text`.  A rule that is wrong, or that contradicts
- * `reproducible`, is complained of and left out.
+ * The rules that are built in, some only where times are learned, then those of `text`.  A rule
+ * that is wrong, or that contradicts `reproducible`, is complained of and left out.
  */
-void lowlat_rules_init(lowlat_rules_t *rules, const char *text, bool reproducible,
+void lowlat_rules_init(lowlat_rules_t *rules, const char *text, bool reproducible, bool explores,
                        lowlat_rules_complain_fn_t complain, void *context);
 
 /* The rule for a message, which there always is. */

@@ -18,7 +18,7 @@ static unsigned read_text(lowlat_rules_t *rules, const char *text)
 {
     unsigned complaints = 0;
 
-    lowlat_rules_init(rules, text, false, complain, &complaints);
+    lowlat_rules_init(rules, text, false, true, complain, &complaints);
     return complaints;
 }
 

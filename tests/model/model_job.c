@@ -274,7 +274,7 @@ const char *model_job_auto(const model_case_t *what)
 
     if (NULL != rules && make_levels(what->machine, &group)) {
         const lowlat_shape_t shape = lowlat_shape_of(&group);
-        lowlat_rules_init(rules, "", false, complain, NULL);
+        lowlat_rules_init(rules, "", false, false, complain, NULL);
         name = lowlat_candidate_name(lowlat_rules_find(rules, &shape, what->bytes)->candidate);
     }
     free(rules);

@@ -51,18 +51,25 @@ static unsigned find(const lowlat_candidates_t *list, unsigned algorithm, bool l
 }
 
 /* What the built-in rules choose. */
-static lowlat_candidate_t first_of(const lowlat_candidates_t *list, const lowlat_net_t *net,
-                                   bool reproducible, size_t bytes)
+static lowlat_candidate_t first_while(bool explores, const lowlat_candidates_t *list,
+                                      const lowlat_net_t *net, bool reproducible, size_t bytes)
 {
     lowlat_shape_t shape = lowlat_shape_of(&(lowlat_group_t){.ranks = net->owners});
     lowlat_rules_t rules;
 
     shape.fact[LOWLAT_FACT_NODES] = (lowlat_span_t){net->nodes, net->nodes};
-    lowlat_rules_init(&rules, "", reproducible, NULL, NULL);
+    shape.fact[LOWLAT_FACT_OVER] = (lowlat_span_t){LOWLAT_OVER_MESSAGES, LOWLAT_OVER_MESSAGES};
+    lowlat_rules_init(&rules, "", reproducible, explores, NULL, NULL);
     const unsigned number =
         lowlat_candidates_find(list, lowlat_rules_find(&rules, &shape, bytes)->candidate);
     assert_in_range(number, 0, list->count - 1);
     return list->candidate[number];
+}
+
+static lowlat_candidate_t first_of(const lowlat_candidates_t *list, const lowlat_net_t *net,
+                                   bool reproducible, size_t bytes)
+{
+    return first_while(false, list, net, reproducible, bytes);
 }
 
 TEST(candidates_are_found_again)
@@ -164,6 +171,27 @@ TEST(long_messages_between_two_nodes_may_be_doubled)
                      ARC_RATIO_ONE);
     assert_true(lowlat_candidate_guess(list.candidate[doubling], &three, LONG_BYTES) >
                 ARC_RATIO_ONE);
+}
+
+/* Where times are learned, short messages of nodes of one rank begin below; or else nobody's do. */
+TEST(one_rank_a_node_gains_nothing_of_doubling)
+{
+    enum { GAINS_BYTES = 4096 };
+
+    for (unsigned owners = 1; owners <= 2; ++owners) {
+        const lowlat_net_t net = net_of(4, owners);
+        const lowlat_candidates_t list = list_of(owners, false);
+        const lowlat_candidates_t ours = list_of(owners, true);
+        for (size_t bytes = 1; bytes <= GAINS_BYTES; bytes *= 2) {
+            const bool gains = owners > 1 || bytes >= GAINS_BYTES;
+            assert_int_equal(first_while(true, &list, &net, false, bytes).algorithm,
+                             gains ? LOWLAT_ALGORITHM_DOUBLING : LOWLAT_PASS_DOWN);
+            assert_int_equal(first_of(&list, &net, false, bytes).algorithm,
+                             LOWLAT_ALGORITHM_DOUBLING);
+            assert_int_equal(first_while(true, &ours, &net, true, bytes).algorithm,
+                             LOWLAT_ALGORITHM_DOUBLING);
+        }
+    }
 }
 
 /*

@@ -29,7 +29,7 @@ static complaints_t read_text(lowlat_rules_t *rules, const char *text)
 {
     complaints_t complaints = {.count = 0};
 
-    lowlat_rules_init(rules, text, false, complain, &complaints);
+    lowlat_rules_init(rules, text, false, true, complain, &complaints);
     return complaints;
 }
 
@@ -143,7 +143,7 @@ TEST(reproducible_refuses_what_depends_on_the_length)
     for (unsigned i = 0; i < sizeof refused / sizeof refused[0]; ++i) {
         complaints_t complaints = {.count = 0};
         lowlat_rules_t rules;
-        lowlat_rules_init(&rules, refused[i], true, complain, &complaints);
+        lowlat_rules_init(&rules, refused[i], true, true, complain, &complaints);
         assert_int_equal(complaints.count, 1);
         assert_non_null(strstr(complaints.last, "coll_lowlat_reproducible"));
         assert_int_equal(rules.count, rules.builtin);
@@ -154,7 +154,7 @@ TEST(reproducible_refuses_what_depends_on_the_length)
     for (unsigned i = 0; i < sizeof taken / sizeof taken[0]; ++i) {
         complaints_t complaints = {.count = 0};
         lowlat_rules_t rules;
-        lowlat_rules_init(&rules, taken[i], true, complain, &complaints);
+        lowlat_rules_init(&rules, taken[i], true, true, complain, &complaints);
         assert_int_equal(complaints.count, 0);
         assert_int_equal(rules.count, rules.builtin + 1);
     }

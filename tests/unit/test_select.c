@@ -54,7 +54,7 @@ static lowlat_map_t map_of_group(const lowlat_group_t *group, lowlat_config_t co
     lowlat_rules_t rules;
     lowlat_map_t map;
 
-    lowlat_rules_init(&rules, text, config.reproducible, complain, &config);
+    lowlat_rules_init(&rules, text, config.reproducible, false, complain, &config);
     lowlat_map_init(&map, &config, &rules, &shape, group);
     return map;
 }
