@@ -442,13 +442,23 @@ unsigned lowlat_candidates_find(const lowlat_candidates_t *list, lowlat_candidat
     return found;
 }
 
+/* What doubling sends, in thousandths of the least that a node of so many has to send. */
+static uint32_t doubled_bytes(unsigned nodes)
+{
+    uint32_t steps = 0;
+
+    while (1U << steps < nodes) {
+        ++steps;
+    }
+    return steps * nodes * (uint32_t) ARC_RATIO_ONE / (2 * (nodes - 1));
+}
+
 uint32_t lowlat_candidate_guess(lowlat_candidate_t candidate, const lowlat_net_t *net, size_t bytes)
 {
     if (LOWLAT_PASS_DOWN == candidate.algorithm) {
         return FASTEST;
     }
-    const bool has_fewest_steps = LOWLAT_ALGORITHM_DOUBLING == candidate.algorithm;
-    const bool is_long = bytes > LONG_BYTES;
+    const bool is_doubling = LOWLAT_ALGORITHM_DOUBLING == candidate.algorithm;
     const bool is_short = bytes <= SHORT_BYTES;
     const bool leaders_are_for_it = net->owners < 2 || (bytes <= net->leader_bytes);
     /* It sends each node a message, the others a few nodes (docs/scale.md). */
@@ -464,9 +474,10 @@ uint32_t lowlat_candidate_guess(lowlat_candidate_t candidate, const lowlat_net_t
     if (is_direct && net->nodes > LOWLAT_PUT_NODES && bytes < net->nodes * DIRECT_BYTES) {
         return MANY_TIMES;
     }
-    /* Two nodes have to exchange everything, whoever does it. */
-    if (has_fewest_steps ? is_long && net->nodes > 2 : is_short) {
+    if (is_short && !is_doubling) {
         return TWICE;
     }
-    return candidate.leaders == leaders_are_for_it || net->owners < 2 ? FASTEST : SLOWER;
+    const uint32_t sends = is_doubling && bytes > LONG_BYTES ? doubled_bytes(net->nodes) : FASTEST;
+    const bool is_led_well = candidate.leaders == leaders_are_for_it || net->owners < 2;
+    return is_led_well || sends > SLOWER ? sends : SLOWER;
 }

@@ -157,20 +157,28 @@ TEST(many_nodes_go_direct_with_long_messages)
 }
 
 /*
- * All of it goes over the link between two nodes in any case, so the fewest steps are worth a try.
+ * All of it goes over the link between two nodes in any case; between more of them doubling sends
+ * more than the others, by its number of steps.
  */
-TEST(long_messages_between_two_nodes_may_be_doubled)
+TEST(long_messages_between_few_nodes_may_be_doubled)
 {
-    enum { LONG_BYTES = 1 << 20, NODES = 2, MORE_NODES = 3 };
-    const lowlat_candidates_t list = list_of(1, false);
-    const unsigned doubling = find(&list, LOWLAT_ALGORITHM_DOUBLING, false);
-    const lowlat_net_t two = net_of(NODES, 1);
-    const lowlat_net_t three = net_of(MORE_NODES, 1);
+    enum { LONG_BYTES = 1 << 20 };
+    static const struct {
+        unsigned nodes;
+        uint32_t guess;
+    } cases[] = {{2, 1000}, {3, 1500}, {4, 1333}, {8, 1714}, {16, 2133}, {1024, 5004}};
+    const lowlat_candidates_t list = list_of(2, false);
 
-    assert_int_equal(lowlat_candidate_guess(list.candidate[doubling], &two, LONG_BYTES),
-                     ARC_RATIO_ONE);
-    assert_true(lowlat_candidate_guess(list.candidate[doubling], &three, LONG_BYTES) >
-                ARC_RATIO_ONE);
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        const lowlat_net_t net = net_of(cases[i].nodes, 2);
+        const uint32_t by_leaders = lowlat_candidate_guess(
+            list.candidate[find(&list, LOWLAT_ALGORITHM_DOUBLING, true)], &net, LONG_BYTES);
+        assert_int_equal(
+            lowlat_candidate_guess(list.candidate[find(&list, LOWLAT_ALGORITHM_DOUBLING, false)],
+                                   &net, LONG_BYTES),
+            cases[i].guess);
+        assert_int_equal(by_leaders, cases[i].guess > 1500 ? cases[i].guess : 1500);
+    }
 }
 
 /* Where times are learned, short messages of nodes of one rank begin below; or else nobody's do. */
