@@ -5,6 +5,8 @@
  * Whatever the sum is at by then, set-up or exchange, nobody may stay in it.  Behind it comes a sum
  * of integers, which rank 0 starts before the last rank goes on.
  *
+ *   -b   then a sum of which the last rank's part is under way when it has started
+ *
  * Ranks of one machine; to be run with the set-ups at the first calls.
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -101,15 +103,41 @@ static void check_pause(sums_t *sums, meeting_t *meeting, int pause)
     MPI_Comm_free(&comm);
 }
 
+/* On a communicator that is set up; rank 0 has the sum before the last rank calls MPI again. */
+static void check_begun(sums_t *sums, meeting_t *meeting)
+{
+    enum { MOST_TESTS = 25000 };
+    int has_come = 0;
+
+    MPI_Allreduce(sums->ints, sums->int_sums, INTS, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    start_ints(sums, MPI_COMM_WORLD);
+    if (0 == world_rank) {
+        for (int i = 0; i < MOST_TESTS && !has_come; i++) {
+            MPI_Test(&sums->requests[1], &has_come, MPI_STATUS_IGNORE);
+            wait_a_moment();
+        }
+        atomic_store(&meeting->released, PAUSES + 1);
+        tap_check(has_come, "it did not come");
+    } else if (world_ranks - 1 == world_rank) {
+        while (atomic_load(&meeting->released) <= PAUSES) {
+            wait_a_moment();
+        }
+    }
+    MPI_Wait(&sums->requests[1], MPI_STATUS_IGNORE);
+    tap_case("a sum that is under way when it has been started");
+}
+
 int main(int argc, char **argv)
 {
     static sums_t sums;
+    bool begun = false;
     MPI_Win window;
     meeting_t *meeting = NULL;
     MPI_Aint bytes = 0;
     int unit = 0;
 
     tap_begin(&argc, &argv);
+    TAKE_OPTIONS(OPTION('b', begun));
     MPI_Win_allocate_shared(0 == world_rank ? sizeof *meeting : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD,
                             (void *) &meeting, &window);
     MPI_Win_shared_query(window, 0, &bytes, &unit, (void *) &meeting);
@@ -128,6 +156,9 @@ int main(int argc, char **argv)
         check_pause(&sums, meeting, pause);
     }
     tap_case("%d sums that a rank leaves alone for a while", PAUSES);
+    if (begun) {
+        check_begun(&sums, meeting);
+    }
     MPI_Win_free(&window);
     return tap_end();
 }

@@ -147,7 +147,7 @@ check_bits nodes "$nodes" 4
 
 # Nobody waits for a rank that computes, whatever a call is at.
 for nodes in "" "--mca coll_arc_ranks_per_node 2"; do
-    mpi_run "np=4 a rank that pauses $nodes" 4 60 "$at_once $nodes" paused
+    mpi_run "np=4 a rank that pauses $nodes" 4 60 "$at_once $nodes" paused -b
     mpi_run "np=4 quantized, a rank that pauses $nodes" 4 60 "$always $nodes" paused
 done
 
