@@ -238,10 +238,12 @@ static void begin_all(lowlat_module_t *module, const char *how)
     enum { TEXT_BYTES = 400 };
     char text[TEXT_BYTES];
 
-    memset(module->choice->select, 0, sizeof module->choice->select);
     module->choice->below = 0;
     for (unsigned class = 0; class < ARC_SELECT_CLASSES; ++class) {
         begin_class(module, ARC_FORM_BLOCKING, class);
+        if (module->choice->select[ARC_FORM_NONBLOCKING][class].config.candidates > 0) {
+            begin_class(module, ARC_FORM_NONBLOCKING, class);
+        }
     }
     describe(module->choice, text, sizeof text);
     arc_module_log(&module->base, ARC_LOG_CHOICE, "%s with %s", how, text);
