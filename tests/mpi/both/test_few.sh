@@ -90,6 +90,7 @@ at_once="--mca coll_arc_setup_calls 0"
 always="$all --mca coll_arc_setup_calls 0 --mca coll_arc_explore_percent 0"
 run "3 $at_once" pending -o 500 -f
 run "4 $at_once --mca coll_arc_ranks_per_node 2" pending -o 200 -b -f
+mpi_for_tests run "4 $at_once --mca coll_arc_ranks_per_node 2 --mca coll_arc_explore_percent 1" explored -n 30 -p 3
 run "2 $at_once" threads -w handed -n 300
 run "3" orders -r 100
 run "4 --mca coll_arc_ranks_per_node 2" orders -r 60
