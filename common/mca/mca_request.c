@@ -226,7 +226,10 @@ int arc_request_start(arc_module_t *module, arc_call_t *call, ompi_request_t **r
     }
     arc_request_t *made = make_request(module, call, false);
     if (NULL == made) {
-        /* It may have begun: there is no way back. */
+        /* It may have begun: there is no way back, but no message may come into its memory. */
+        if (arc_queue_is_idle(&module->queue) && module->queue.running) {
+            arc_task_abort(module->queue.task);
+        }
         return arc_module_break(module, arc_call_slot(call), ARC_ERR_NO_MEMORY, "");
     }
     made->super.super.req_state = OMPI_REQUEST_ACTIVE;
