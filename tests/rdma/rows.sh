@@ -12,13 +12,6 @@ for algorithm in doubling halving direct ring; do
     over 3 1 90 "$puts" mpi/both/stress -n 40
     right "$algorithm, 3 nodes"
 done
-# Calls that are not blocking come to puts by themselves, where messages take a millisecond more.
-tc qdisc add dev lo root netem delay 1ms
-over 2 1 120 "-x ARC_DEFERRED=nonblocking --mca coll_arc_explore_percent 20" \
-    arc_allreduce -m 64:64 -x 0 -i 1500 --back-to-back --validation
-tc qdisc del dev lo root
-result $status "nonblocking, slow messages: right"
-says "nonblocking, slow messages" "nonblocking calls: puts "
 # The difference of runs of N and 4 N calls, so that no set-up is in it. By default times choose what serves the calls:
 # N is as large as choosing takes.
 count_seconds=400

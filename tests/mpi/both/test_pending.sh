@@ -150,6 +150,7 @@ for nodes in "" "--mca coll_arc_ranks_per_node 2"; do
     mpi_run "np=4 a rank that pauses $nodes" 4 60 "$at_once $nodes" paused -b
     mpi_run "np=4 quantized, a rank that pauses $nodes" 4 60 "$always $nodes" paused
 done
+mpi_run "np=4 nodes of one rank, a rank that pauses" 4 60 "$at_once --mca coll_arc_ranks_per_node 1" paused -b
 
 # Persistent requests that each rank starts in an order of its own.
 mpi_run "np=3 any order" 3 60 "" orders
