@@ -146,7 +146,7 @@ unsigned coll_lowlat_take_learned(lowlat_module_t *module, const arc_call_t *cal
         coll_lowlat_choice_select(module, ARC_FORM_NONBLOCKING, arc_select_class(task->span_bytes));
     const bool learns = ARC_FORM_NONBLOCKING == call->form;
 
-    if (NULL != module->opening || (learns && !arc_select_pick_again(select, select->chosen))) {
+    if (learns && !arc_select_pick_again(select, select->chosen)) {
         return LOWLAT_PASS_DOWN;
     }
     return use_candidate(module, module->choice->list.candidate[select->chosen], task);
@@ -161,7 +161,7 @@ static __attribute__((noinline)) int run_learned(lowlat_module_t *module, const 
         ARC_FORM_BLOCKING == call->form ? ARC_FORM_BLOCKING : ARC_FORM_NONBLOCKING;
     bool timed = false;
 
-    if (OPAL_UNLIKELY(NULL != module->opening) &&
+    if (OPAL_UNLIKELY(NULL != module->opening) && ARC_FORM_BLOCKING == form &&
         0 == ++module->opening_calls % LOWLAT_OPENING_CALLS) {
         if (lowlat_net_opened(module)) {
             coll_lowlat_choice_add_puts(module);

@@ -20,7 +20,7 @@ int coll_lowlat_run_special(lowlat_module_t *module, const arc_call_t *call, uns
 
 /*
  * For a call that is not blocking, and runs as a task between nodes: the algorithm that is chosen,
- * or LOWLAT_PASS_DOWN if it is to be timed, or the ranks have to agree on something.
+ * or LOWLAT_PASS_DOWN if it is to be timed.
  */
 unsigned coll_lowlat_take_learned(lowlat_module_t *module, const arc_call_t *call,
                                   lowlat_task_t *task);

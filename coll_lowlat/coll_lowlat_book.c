@@ -115,7 +115,6 @@ static const struct {
     size_t bytes;
 } topics[LOWLAT_TOPICS] = {
     [LOWLAT_TOPIC_CHOICE] = {sizeof(lowlat_shape_t), sizeof(lowlat_learned_t)},
-    [LOWLAT_TOPIC_NONBLOCKING] = {sizeof(lowlat_shape_t), sizeof(lowlat_learned_t)},
     [LOWLAT_TOPIC_STAGING] = {sizeof(uint64_t), sizeof(lowlat_staged_t)},
 };
 

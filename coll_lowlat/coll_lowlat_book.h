@@ -15,7 +15,6 @@
 /* A note of a topic begins with its key, by which it is found again. */
 typedef enum lowlat_topic {
     LOWLAT_TOPIC_CHOICE,
-    LOWLAT_TOPIC_NONBLOCKING, /* the choice of nonblocking calls */
     LOWLAT_TOPIC_STAGING,
     LOWLAT_TOPICS
 } lowlat_topic_t;

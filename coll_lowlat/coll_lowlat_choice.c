@@ -13,9 +13,9 @@
 _Static_assert((int) ARC_SELECT_VALUES <= (int) ARC_AGREEMENT_VALUES,
                "one agreement has room for all");
 _Static_assert((int) ARC_SELECT_CLASSES <= 32, "a bit for each");
-_Static_assert((int) LOWLAT_TOPIC_NONBLOCKING ==
-                   (int) LOWLAT_TOPIC_CHOICE + (int) ARC_FORM_NONBLOCKING,
-               "a topic for each form");
+_Static_assert((int) LOWLAT_CALLS_BLOCKING == (int) ARC_FORM_BLOCKING &&
+                   (int) LOWLAT_CALLS_NONBLOCKING == (int) ARC_FORM_NONBLOCKING,
+               "rules have these forms");
 
 static const lowlat_span_t over_puts = {LOWLAT_OVER_PUTS, LOWLAT_OVER_PUTS};
 
@@ -30,11 +30,6 @@ static uint64_t hash_of(const lowlat_learned_t *learned)
         }
     }
     return hash;
-}
-
-static lowlat_topic_t topic_of(unsigned form)
-{
-    return (lowlat_topic_t) (LOWLAT_TOPIC_CHOICE + form);
 }
 
 /*
@@ -63,7 +58,8 @@ static arc_status_t recall(lowlat_module_t *module, bool *may_open)
         learned->shape.fact[LOWLAT_FACT_CORES] = lowlat_shape_any.fact[LOWLAT_FACT_CORES];
         learned->shape.fact[LOWLAT_FACT_CACHES] = lowlat_shape_any.fact[LOWLAT_FACT_CACHES];
         learned->shape.fact[LOWLAT_FACT_OVER].most = both ? LOWLAT_OVER_PUTS : over;
-        (void) lowlat_book_recall(topic_of(form), learned);
+        learned->shape.fact[LOWLAT_FACT_CALLS] = (lowlat_span_t){form, form};
+        (void) lowlat_book_recall(LOWLAT_TOPIC_CHOICE, learned);
         all[2 * form] = hash_of(learned);
         all[2 * form + 1] = ~all[2 * form];
     }
@@ -93,12 +89,15 @@ static uint64_t least_ns(const lowlat_choice_t *choice, arc_form_t form, unsigne
  * The rule for messages of `bytes` bytes, and the number of its candidate.  Where there are puts
  * beside messages only rules of the user that name puts are for them.
  */
-static const lowlat_rule_t *find_rule(const lowlat_choice_t *choice, size_t bytes, unsigned *number)
+static const lowlat_rule_t *find_rule(const lowlat_choice_t *choice, arc_form_t form, size_t bytes,
+                                      unsigned *number)
 {
     const lowlat_rules_t *rules = &mca_coll_lowlat_component.rules;
-    const lowlat_rule_t *rule = lowlat_rules_find(rules, &choice->shape, bytes);
-    lowlat_candidate_t candidate = rule->candidate;
     lowlat_shape_t shape = choice->shape;
+
+    shape.fact[LOWLAT_FACT_CALLS] = (lowlat_span_t){form, form};
+    const lowlat_rule_t *rule = lowlat_rules_find(rules, &shape, bytes);
+    lowlat_candidate_t candidate = rule->candidate;
 
     if (choice->has_both) {
         shape.fact[LOWLAT_FACT_OVER] = over_puts;
@@ -141,7 +140,7 @@ static void begin_class(lowlat_module_t *module, arc_form_t form, unsigned class
     const uint64_t least = least_ns(choice, known, class);
     const unsigned learned = choice->learned[known].of[class].chosen;
     unsigned number = 0;
-    const lowlat_rule_t *rule = find_rule(choice, bytes, &number);
+    const lowlat_rule_t *rule = find_rule(choice, form, bytes, &number);
     arc_select_config_t config = {
         .candidates = choice->list.count,
         .first = 0 == least || learned >= choice->list.count ? number : learned,
@@ -161,7 +160,6 @@ static void begin_class(lowlat_module_t *module, arc_form_t form, unsigned class
     config.first = ruled ? number : config.first;
     if (ARC_FORM_BLOCKING == form) {
         choice->ruled[class] = ruled;
-        choice->below |= (uint32_t) (ruled && !is_ours(choice, number)) << class;
     } else {
         take_ours(choice, &config);
     }
@@ -232,6 +230,17 @@ void coll_lowlat_show(const lowlat_module_t *module)
     arc_module_show(&module->base, text);
 }
 
+/* Do rules of the user pass calls down that are not blocking? */
+static bool is_passed_down(const lowlat_choice_t *choice, unsigned class)
+{
+    unsigned number = 0;
+    const lowlat_rule_t *rule =
+        find_rule(choice, ARC_FORM_NONBLOCKING, arc_select_class_bytes(class), &number);
+
+    return !lowlat_rules_builtin(&mca_coll_lowlat_component.rules, rule) &&
+           !is_ours(choice, number);
+}
+
 /* All classes, with the candidates that there are. */
 static void begin_all(lowlat_module_t *module, const char *how)
 {
@@ -241,6 +250,7 @@ static void begin_all(lowlat_module_t *module, const char *how)
     module->choice->below = 0;
     for (unsigned class = 0; class < ARC_SELECT_CLASSES; ++class) {
         begin_class(module, ARC_FORM_BLOCKING, class);
+        module->choice->below |= (uint32_t) is_passed_down(module->choice, class) << class;
         if (module->choice->select[ARC_FORM_NONBLOCKING][class].config.candidates > 0) {
             begin_class(module, ARC_FORM_NONBLOCKING, class);
         }
@@ -288,9 +298,9 @@ static void remember(lowlat_choice_t *choice, arc_form_t form, unsigned class)
         uint64_t *known_ns = &learned->of[class].call_ns[i];
         *known_ns = 0 != call_ns ? call_ns : *known_ns;
     }
-    (void) lowlat_book_recall(topic_of(form), &note);
+    (void) lowlat_book_recall(LOWLAT_TOPIC_CHOICE, &note);
     note.of[class] = learned->of[class];
-    lowlat_book_remember(topic_of(form), &note);
+    lowlat_book_remember(LOWLAT_TOPIC_CHOICE, &note);
 }
 
 void coll_lowlat_choice_agree(lowlat_module_t *module, arc_form_t form, unsigned class)

@@ -17,7 +17,7 @@
 #include "coll_lowlat_book.h"
 
 /* Those that learn.  Persistent requests go by what nonblocking calls have learned. */
-enum { LOWLAT_FORMS = ARC_FORM_NONBLOCKING + 1 };
+enum { LOWLAT_FORMS = LOWLAT_CALLS_NONBLOCKING + 1 };
 
 typedef struct lowlat_choice {
     lowlat_shape_t shape;
@@ -25,8 +25,8 @@ typedef struct lowlat_choice {
     /* Of calls that are not blocking a selector begins with the first call of its class. */
     arc_select_t select[LOWLAT_FORMS][ARC_SELECT_CLASSES];
     lowlat_learned_t learned[LOWLAT_FORMS];
-    bool ruled[ARC_SELECT_CLASSES]; /* by the user: nothing is learned */
-    uint32_t below;                 /* those that the user passes down: a bit each */
+    bool ruled[ARC_SELECT_CLASSES]; /* blocking calls, by the user: nothing is learned */
+    uint32_t below;                 /* of others, those that the user passes down: a bit each */
     bool has_both;                  /* messages and puts */
 } lowlat_choice_t;
 

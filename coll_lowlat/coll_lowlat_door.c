@@ -2,7 +2,8 @@
  * What a call says, and what becomes of it: one function decides, whatever the form of the call.
  *
  * Once the communicator is set up a nonblocking operation is the same task that a blocking call
- * runs.  All else, where ranks agree on something, is that call in a fiber (mca_request.h).
+ * runs.  All else is that call in a fiber (mca_request.h): set-ups, calls that are timed, vectors
+ * that are packed, and between nodes 16-bit floats.
  * Whether a call is admitted follows from its type, operation and length, and from what the module
  * was when the last blocking call ended, which is the same on all ranks: `settled`.
  *

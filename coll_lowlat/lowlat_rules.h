@@ -33,9 +33,11 @@ typedef enum lowlat_fact {
     LOWLAT_FACT_CACHES, /* last-level, that ranks of the node share; 1: none known; 0: it is flat */
     LOWLAT_FACT_CORES,  /* shared; or a core for each, and how most ranks stage */
     LOWLAT_FACT_OVER,
+    LOWLAT_FACT_CALLS, /* between nodes; on one node both */
     LOWLAT_FACTS
 } lowlat_fact_t;
 enum { LOWLAT_OVER_MESSAGES, LOWLAT_OVER_PUTS, LOWLAT_OVER_NOTHING };
+enum { LOWLAT_CALLS_BLOCKING, LOWLAT_CALLS_NONBLOCKING }; /* and persistent ones */
 
 /* What a group is like, or which groups a rule is for. */
 typedef struct lowlat_shape {

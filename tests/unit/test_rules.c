@@ -55,6 +55,7 @@ TEST(rules_are_read_and_written)
         {"nodes=2:doubling:0-512", NULL},
         {"ranks=1-2:nodes=4:over=puts:direct_by_leaders:767-1535", NULL},
         {"cores=streaming:ranks=2:oneshot:0-8M", "ranks=2:cores=streaming:oneshot:0-8m"},
+        {"calls=nonblocking:over=puts:doubling:0-1k", "over=puts:calls=nonblocking:doubling:0-1k"},
         {"  below : 3g-inf (learned) # why", "below:3g-inf"},
         {"# all of it\n(a, b) halving:0-8", "halving:0-8"},
         {",\n,nodes=2-3 :\thalving:0-8,\r\n", "nodes=2-3:halving:0-8"},
@@ -104,7 +105,7 @@ TEST(a_wrong_rule_is_named_with_its_place)
         {"nodes=many:oneshot", 1, "no number, and no range of numbers"},
         {"ranks=2:cores=apple:oneshot", 9, "no such word"},
         {"over=pigeons:doubling", 1, "no such word"},
-        {"hosts=2:doubling", 1, "only ranks=, nodes=, caches=, cores= and over= are known"},
+        {"hosts=2:doubling", 1, "only ranks=, nodes=, caches=, cores=, over= and calls= are known"},
     };
     char text[TEXT_BYTES];
     char expected[TEXT_BYTES];
@@ -168,6 +169,27 @@ static lowlat_shape_t shape_of(unsigned nodes, unsigned least, unsigned most, si
     shape.fact[LOWLAT_FACT_NODES] = (lowlat_span_t){nodes, nodes};
     shape.fact[LOWLAT_FACT_OVER] = (lowlat_span_t){over, over};
     return shape;
+}
+
+/* On one node a shape has both, and no rule that is for some of them is for all. */
+TEST(rules_tell_calls_apart_between_nodes)
+{
+    static const char text[] =
+        "calls=blocking:below, calls=nonblocking:halving:0-1k, calls=blocking:oneshot";
+    lowlat_shape_t shape = shape_of(2, 2, 2, LOWLAT_OVER_MESSAGES);
+    lowlat_rules_t rules;
+
+    assert_int_equal(read_text(&rules, text).count, 0);
+    for (size_t calls = LOWLAT_CALLS_BLOCKING; calls <= LOWLAT_CALLS_NONBLOCKING; ++calls) {
+        shape.fact[LOWLAT_FACT_CALLS] = (lowlat_span_t){calls, calls};
+        assert_string_equal(
+            lowlat_candidate_name(lowlat_rules_find(&rules, &shape, 100)->candidate),
+            LOWLAT_CALLS_BLOCKING == calls ? "below" : "halving");
+        assert_int_equal(lowlat_rules_builtin(&rules, lowlat_rules_find(&rules, &shape, 2000)),
+                         LOWLAT_CALLS_NONBLOCKING == calls);
+    }
+    shape = shape_of(1, 2, 2, LOWLAT_OVER_NOTHING);
+    assert_true(lowlat_rules_builtin(&rules, lowlat_rules_find(&rules, &shape, 100)));
 }
 
 TEST(the_last_rule_that_is_for_a_message_counts)

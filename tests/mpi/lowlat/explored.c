@@ -4,7 +4,7 @@
  *
  *   -n CALLS   of each length on each communicator
  *   -t         each length on one of them, which take turns
- *   -p CALLS   for each call that is blocking so many that are not, pending at a time
+ *   -p CALLS   for each call that is blocking so many that are not, up to 8, pending at a time
  *
  * Copyright (c) 2026 The ARC authors.  SPDX-License-Identifier: BSD-3-Clause
  */
@@ -42,6 +42,7 @@ static int wrong_of_pending(const int *in, int pending, int call, int count, MPI
     int wrong = 0;
 
     MPI_Comm_size(comm, &ranks);
+    pending = pending < MOST_PENDING ? pending : MOST_PENDING;
     for (int i = 0; i < pending; i++) {
         memset(out[i], -1, (size_t) count * sizeof out[i][0]);
         MPI_Iallreduce(in, out[i], count, MPI_INT, MPI_SUM, comm, &requests[i]);

@@ -49,7 +49,7 @@ choices() {
 
 mpi_judge "np=4 learns" mpi_for_tests mpi_start 4 60 "$nodes" explored -n 100
 report "$file"
-test "$(choices "$file" | grep -c '^ranks=2:nodes=2:over=[a-z]*:[a-z_]*:[0-9]*-[0-9]*$')" -eq 4
+test "$(choices "$file" | grep -c '^ranks=2:nodes=2:over=[a-z]*:calls=blocking:[a-z_]*:[0-9]*-[0-9]*$')" -eq 4
 mpi_result $? "np=4 learns: the report has a rule for each of the four lengths"
 mpi_says "and times" "^ranks=2:nodes=2:.* # .* us" 4
 mpi_show "$file"
@@ -66,6 +66,15 @@ mpi_result $? "np=4 nonblocking: ours are compared"
 mpi_counts "served  halving" Iallreduce && mpi_counts "served  direct" Iallreduce &&
     ! mpi_counts "$slower" Iallreduce && mpi_counts "$slower" MPI_Allreduce
 mpi_result $? "np=4 nonblocking: ours serve all, while blocking calls are passed down, too"
+report "$file.both"
+test "$(choices "$file.both" | grep -c ':calls=blocking:')" -eq 4 &&
+    test "$(choices "$file.both" | grep -v ':below:' | grep -c ':calls=nonblocking:')" -eq 4
+mpi_result $? "np=4 nonblocking: the report has rules for both"
+sed '/calls=nonblocking/d; s/calls=blocking:[a-z_]*:/calls=blocking:below:/' "$file.both" >"$file.blocking"
+mpi_judge "np=4 nonblocking, rules for blocking calls" mpi_for_tests mpi_start 4 60 \
+    "$nodes --mca coll_lowlat_rules @$file.blocking" explored -n 60 -p 3
+! mpi_counts "$slower" Iallreduce && mpi_counts "$slower" MPI_Allreduce
+mpi_result $? "np=4 nonblocking, rules for blocking calls: these are passed down, and no others"
 mpi_judge "np=4 nonblocking, a rule" mpi_for_tests mpi_start 4 60 \
     "$nodes --mca coll_lowlat_rules nodes=2-:below:3k-inf" explored -n 60 -p 3
 mpi_counts "$slower" Iallreduce
