@@ -57,8 +57,8 @@ typedef struct lowlat_module {
     arc_reduction_t reduction;
     /* What decides over nonblocking calls until the next blocking one (coll_lowlat_door.c). */
     struct {
-        bool unknown; /* whether parameters are the same on all ranks */
-        uint32_t below;
+        bool unknown;   /* whether parameters are the same on all ranks */
+        uint32_t below; /* of `choice` */
         lowlat_map_t map;
         arc_type_t uint16;
     } settled;

@@ -131,7 +131,7 @@ static bool is_young(lowlat_module_t *module, const arc_call_t *call, arc_reason
            (ARC_REASON_NONE != verdict || arc_module_is_young(base, bytes));
 }
 
-/* Between nodes, the lengths that rules of the user pass down, whatever the form of the call. */
+/* Between nodes, the lengths at which rules of the user pass down what is not blocking. */
 static uint32_t find_below(const lowlat_module_t *module)
 {
     return NULL == module->choice ? 0 : module->choice->below;

@@ -158,7 +158,7 @@ TEST(many_nodes_go_direct_with_long_messages)
 
 /*
  * All of it goes over the link between two nodes in any case; between more of them doubling sends
- * more than the others, by its number of steps.
+ * more than the others: everything in each step.
  */
 TEST(long_messages_between_few_nodes_may_be_doubled)
 {
@@ -181,7 +181,7 @@ TEST(long_messages_between_few_nodes_may_be_doubled)
     }
 }
 
-/* Where times are learned, short messages of nodes of one rank begin below; or else nobody's do. */
+/* Where times are learned, short messages begin below if nodes have one rank; otherwise none do. */
 TEST(one_rank_a_node_gains_nothing_of_doubling)
 {
     enum { GAINS_BYTES = 4096 };

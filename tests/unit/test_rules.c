@@ -171,7 +171,7 @@ static lowlat_shape_t shape_of(unsigned nodes, unsigned least, unsigned most, si
     return shape;
 }
 
-/* On one node a shape has both, and no rule that is for some of them is for all. */
+/* The shape of one node has calls of both kinds, so no rule for one kind applies there. */
 TEST(rules_tell_calls_apart_between_nodes)
 {
     static const char text[] =

@@ -57,7 +57,7 @@ mpi_show "$file"
 mpi_judge "np=4 learns on two communicators" mpi_for_tests mpi_start 4 60 "$nodes" explored -n 100 -t
 mpi_says "and has times of all lengths" "^ranks=2:nodes=2:.* # .* us" 4
 
-# Calls that are pending at a time learn for themselves, and the component below is not for them.
+# Nonblocking calls learn for themselves, and do not try the component below.
 slower="passed  the component below is faster"
 mpi_judge "np=4 nonblocking" mpi_for_tests mpi_start 4 60 "$nodes" explored -n 60 -p 3
 grep ' nonblocking calls: ' "$mpi_scratch/said" >"$mpi_scratch/pending"
